@@ -1,0 +1,162 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Targets stand lowest first: a target may only name targets above it, so this file is the order of
+// dependence. `swift build --explicit-target-dependency-import-check error` holds every import to it.
+
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+func library(
+  _ name: String, path: String? = nil, _ dependencies: [Target.Dependency] = [],
+  resources: [Resource] = []
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: path ?? "Sources/\(name)", resources: resources,
+    swiftSettings: strict)
+}
+
+func clibrary(_ name: String, pkgConfig: String? = nil, package: String? = nil) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig,
+    providers: package.map { [.apt([$0])] })
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = [])
+  -> Target
+{
+  .testTarget(
+    name: "\(name)Tests", dependencies: dependencies + ["TestSupport"], path: "Tests/\(name)Tests",
+    resources: resources, swiftSettings: strict)
+}
+
+let package = Package(
+  name: "lockstep",
+  platforms: [.macOS(.v15)],
+  products: [
+    .library(name: "ActivityContracts", targets: ["ActivityContracts"]),
+    .executable(name: "lockstep", targets: ["lockstep"]),
+  ],
+  targets: [
+    clibrary("CLinux"),
+    clibrary("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+    clibrary("CNghttp2", pkgConfig: "libnghttp2", package: "libnghttp2-dev"),
+    clibrary("CRabbitMQ", pkgConfig: "librabbitmq", package: "librabbitmq-dev"),
+    clibrary("CMicroHTTPD", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
+    clibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+    clibrary("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
+    clibrary("CYAML", pkgConfig: "yaml-0.1", package: "libyaml-dev"),
+
+    // Values: no I/O, no clock.
+    library("Vocabulary"),
+    library("ActivityContracts"),
+    library("Sessions", ["Vocabulary", "ActivityContracts"]),
+    library("Cryptography", ["COpenSSL", "Vocabulary"]),
+    library("Pushes", ["Vocabulary", "Cryptography"]),
+
+    // What any long-running process needs; has never heard of a push.
+    library("ServiceRuntime", ["CLinux", "Vocabulary"]),
+
+    // The loop, the stages and the ports they need. Start reading here.
+    library(
+      "Pipeline",
+      ["Vocabulary", "ActivityContracts", "Sessions", "Pushes", "Cryptography", "ServiceRuntime"]),
+
+    // Adapters. They never see each other; `lockstep` joins them.
+    library("HTTPServing", ["CMicroHTTPD", "CLinux", "ServiceRuntime", "Vocabulary"]),
+    library("HTTPClient", ["CCurl"]),
+    library("HTTP2", ["COpenSSL", "CNghttp2", "CLinux", "ServiceRuntime"]),
+    library(
+      "RabbitMQBroker",
+      ["CRabbitMQ", "CYAML", "CLinux", "Pipeline", "ServiceRuntime", "Vocabulary"]),
+    library(
+      "APNsTransport",
+      ["HTTP2", "Cryptography", "Pushes", "Pipeline", "ServiceRuntime", "Vocabulary"]),
+    library(
+      "SQLiteStore", path: "Sources/Stores/SQLite",
+      ["CSQLite", "Pipeline", "Sessions", "Pushes", "Vocabulary"]),
+    library(
+      "HTTPAPI",
+      [
+        "HTTPServing", "Pipeline", "Sessions", "Pushes", "ActivityContracts", "Cryptography",
+        "ServiceRuntime", "Vocabulary",
+      ]),
+    library(
+      "Simulator",
+      [
+        "HTTP2", "HTTPServing", "HTTPClient", "ActivityContracts", "Cryptography", "ServiceRuntime",
+        "Vocabulary", "CLinux",
+      ],
+      resources: [
+        .embedInCode("Page/page.html"), .embedInCode("Page/page.css"),
+        .embedInCode("Page/lockscreen.js"),
+        .embedInCode("Page/page.js"),
+      ]),
+
+    .executableTarget(
+      name: "lockstep",
+      dependencies: [
+        "Vocabulary", "Sessions", "Pushes", "Cryptography", "ServiceRuntime", "Pipeline",
+        "HTTPServing", "HTTPClient",
+        "RabbitMQBroker", "APNsTransport", "SQLiteStore", "HTTPAPI", "Simulator",
+        "ActivityContracts",
+      ],
+      path: "Sources/lockstep", swiftSettings: strict),
+
+    // Plays the demonstration; not part of a deployment.
+    .executableTarget(
+      name: "lockstep-demo",
+      dependencies: [
+        "Vocabulary", "Cryptography", "ServiceRuntime", "Pipeline", "HTTPClient", "RabbitMQBroker",
+        "Sessions", "CLinux",
+      ],
+      path: "Sources/Demo", swiftSettings: strict),
+
+    .target(
+      name: "TestSupport",
+      dependencies: ["Pipeline", "Sessions", "Pushes", "Vocabulary", "Cryptography", "HTTPClient"],
+      path: "Tests/TestSupport", swiftSettings: strict),
+    tests("Vocabulary", ["Vocabulary"]),
+    tests("ActivityContracts", ["ActivityContracts", "Vocabulary"], resources: [.copy("Goldens")]),
+    tests(
+      "Sessions", ["Sessions", "ActivityContracts", "Vocabulary"], resources: [.copy("Goldens")]),
+    tests("Cryptography", ["Cryptography", "Vocabulary"]),
+    tests("Pushes", ["Pushes", "Cryptography", "Vocabulary"]),
+    tests("ServiceRuntime", ["ServiceRuntime", "Vocabulary"]),
+    tests(
+      "Pipeline",
+      [
+        "Pipeline", "Sessions", "Pushes", "ActivityContracts", "ServiceRuntime", "Vocabulary",
+        "Cryptography",
+      ]),
+    tests("HTTPServing", ["HTTPServing", "HTTPClient", "ServiceRuntime", "Vocabulary"]),
+    tests(
+      "RabbitMQBroker",
+      ["RabbitMQBroker", "Pipeline", "ServiceRuntime", "Vocabulary", "HTTPClient"]),
+    tests(
+      "APNsTransport",
+      [
+        "APNsTransport", "HTTP2", "Simulator", "Pushes", "Pipeline", "Cryptography",
+        "ServiceRuntime", "Vocabulary",
+      ]),
+    tests(
+      "HTTPAPI",
+      [
+        "HTTPAPI", "HTTPServing", "HTTPClient", "SQLiteStore", "Pipeline", "Sessions", "Pushes",
+        "Cryptography", "ServiceRuntime", "Vocabulary",
+      ]),
+    tests(
+      "Simulator",
+      [
+        "Simulator", "HTTP2", "HTTPServing", "HTTPClient", "ActivityContracts", "Cryptography",
+        "ServiceRuntime", "Vocabulary",
+      ]),
+    tests("StoreContract", ["SQLiteStore", "Pipeline", "Sessions", "Pushes", "Vocabulary"]),
+    tests("EndToEnd", ["HTTPClient", "Vocabulary", "Cryptography"]),
+    tests("Tidy", []),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,30 @@
+import HTTP2
+import Pipeline
+import Pushes
+
+/// Writes a push's header fields as APNs wants them (developer.apple.com, "Sending notification
+/// requests to APNs").
+enum RequestHeaders {
+  static func write(
+    _ request: PushRequest, authority: String, token: ProviderToken, into writer: HeaderWriter
+  ) {
+    writer.removeAll()
+    writer.append(":method", "POST")
+    writer.append(":scheme", "https")
+    writer.append(":authority", authority)
+    writer.append(":path", prefix: "/3/device/", request.token.hex)
+    writer.append("authorization", token.authorization)
+    writer.append("content-type", "application/json")
+    writer.append("content-length", String(request.body.count))
+    writer.append("apns-topic", request.topic)
+    writer.append("apns-push-type", request.pushType)
+    writer.append("apns-priority", String(request.priority))
+    if let expiration = request.expiration {
+      writer.append("apns-expiration", String(expiration), isVaried: expiration != 0)
+    }
+    if let collapseID = request.collapseID {
+      writer.append("apns-collapse-id", collapseID, isVaried: true)
+    }
+    writer.append("apns-id", request.apnsID, isVaried: true)
+  }
+}

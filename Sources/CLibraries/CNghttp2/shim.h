@@ -1,0 +1,3 @@
+// libnghttp2 as it is.
+#pragma once
+#include <nghttp2/nghttp2.h>

@@ -1,0 +1,3 @@
+// SQLite as it is.
+#pragma once
+#include <sqlite3.h>

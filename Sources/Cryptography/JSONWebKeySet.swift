@@ -1,0 +1,119 @@
+import Foundation
+import Vocabulary
+
+/// The keys that callers' tokens are verified with (RFC 7517, 5): `{"keys": […]}`.
+///
+/// Several at once, each with its `kid`, so that keys can rotate: add the new one, sign with it,
+/// take the old one out once its last token has expired.
+package struct JSONWebKeySet: Sendable {
+  package static let bytesMax = 256 * 1024
+  package static let keysMax = 64
+  /// How far two clocks may differ.
+  package static let leewaySeconds = 60
+
+  package let keys: [JSONWebKey]
+
+  /// Reads a key file.
+  ///
+  /// - Throws: ``JSONWebKeySetError`` with all problems at once.
+  package init(parsing data: Data) throws(JSONWebKeySetError) {
+    guard data.count <= Self.bytesMax else {
+      throw JSONWebKeySetError(["has \(data.count) bytes; want at most \(Self.bytesMax)"])
+    }
+    let value: JSONValue
+    do {
+      value = try JSONValue(parsing: data)
+    } catch {
+      // The parser's own message could quote a key.
+      throw JSONWebKeySetError(["is not JSON"])
+    }
+    guard case .array(let members)? = value["keys"], (1...Self.keysMax).contains(members.count)
+    else {
+      throw JSONWebKeySetError(["wants a member keys: an array of 1 to \(Self.keysMax) keys"])
+    }
+    var keys: [JSONWebKey] = []
+    var problems: [String] = []
+    for (place, member) in members.enumerated() {
+      var found: [String] = []
+      if let key = JSONWebKey(member, problems: &found) {
+        if keys.contains(where: { $0.id == key.id }) {
+          found.append("kid stands at an earlier key too; want each once")
+        }
+        keys.append(key)
+      }
+      var name = "keys[\(place)]"
+      if case .string(let id)? = member["kid"] { name += " (kid \"\(id.prefix(64))\")" }
+      problems += found.map { "\(name): \($0)" }
+    }
+    guard problems.isEmpty else { throw JSONWebKeySetError(problems) }
+    self.keys = keys
+  }
+
+  /// Checks a token: its key and signature first, then its times.
+  ///
+  /// - Returns: the claims, an object; `exp` is there and `sub`, `scope`, `iss` and `jti` are
+  ///   strings where they are.
+  /// - Throws: ``TokenRefusal``.
+  package func verify(_ text: String, now: UnixTime, leewaySeconds: Int = Self.leewaySeconds)
+    throws(TokenRefusal) -> JSONValue
+  {
+    let token = try JSONWebToken(text)
+    let key = try key(for: token.header)
+    guard key.isSignature(token.signature, of: token.signedText) else { throw .badSignature }
+    let claims = try token.claims()
+    try TokenTimes(claims).check(now: now, leewaySeconds: leewaySeconds)
+    for name in ["sub", "scope", "iss", "jti"] {
+      guard let value = claims[name] else { continue }
+      guard case .string = value else {
+        throw .wrongType(claim: name, given: value.typeName, wanted: "a string")
+      }
+    }
+    return claims
+  }
+
+  private func key(for header: JSONValue) throws(TokenRefusal) -> JSONWebKey {
+    // RFC 7515, 4.1.11: what is critical and not understood must be refused; we understand none.
+    guard header["crit"] == nil else { throw .malformed("it has crit, which is not understood") }
+    let key: JSONWebKey
+    switch header["kid"] {
+    case .string(let id)?:
+      guard let known = keys.first(where: { $0.id == id }) else { throw .unknownKey(id: id) }
+      key = known
+    case nil:
+      guard keys.count == 1 else { throw .noKeyID }
+      key = keys[0]
+    case let other?:
+      throw .wrongType(claim: "kid", given: other.typeName, wanted: "a string")
+    }
+    // The key says how a token is signed, never the token: else a public key could be used as the
+    // secret of an HMAC, or "none" as a signature.
+    let wanted = key.algorithm.rawValue
+    guard case .string(let given)? = header["alg"] else {
+      throw .algorithm(given: "", wanted: wanted)
+    }
+    guard given == wanted else { throw .algorithm(given: given, wanted: wanted) }
+    return key
+  }
+
+  /// Signs with the first HS256 key, or the one named `keyID`: for development, where the caller of
+  /// the API and its server share a secret.
+  ///
+  /// Nil when there is no such key: public keys cannot sign.
+  package func sign(claims: JSONValue, keyID: String? = nil) -> String? {
+    for key in keys where keyID == nil || key.id == keyID {
+      guard case .secret(let secret) = key.material else { continue }
+      return JSONWebToken.signed(claims: claims, secret: secret, keyID: key.id, type: "JWT")
+    }
+    return nil
+  }
+}
+
+/// What is wrong with a key file; nothing in it is secret.
+package struct JSONWebKeySetError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// At least one, each like `keys[0] (kid "a"): k has 12 bytes; want at least 32`.
+  package let problems: [String]
+
+  init(_ problems: [String]) { self.problems = problems }
+
+  package var description: String { problems.joined(separator: "\n") }
+}

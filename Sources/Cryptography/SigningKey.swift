@@ -1,0 +1,98 @@
+import COpenSSL
+
+/// A private key on P-256 that signs ES256: an APNs key (`.p8`) or a VAPID key.
+package struct SigningKey: Sendable {
+  private let key: AsymmetricKey
+
+  /// The public point, uncompressed: 65 bytes, the first is 4.
+  package let publicKey: [UInt8]
+
+  private init(_ key: AsymmetricKey) throws(SigningKeyError) {
+    guard let x = key.number(OSSL_PKEY_PARAM_EC_PUB_X, byteCount: 32),
+      let y = key.number(OSSL_PKEY_PARAM_EC_PUB_Y, byteCount: 32)
+    else { throw .notP256 }
+    self.key = key
+    publicKey = [4] + x + y
+  }
+
+  /// Makes a new key.
+  package static func generate() -> SigningKey {
+    guard let pointer = lockstep_generate_p256(),
+      let key = try? SigningKey(AsymmetricKey(owning: pointer))  // It is on P-256: nothing to tell.
+    else { preconditionFailure("libcrypto makes no P-256 key") }
+    return key
+  }
+
+  /// Reads the first key of a PEM text, PKCS#8 as Apple's `.p8`.
+  ///
+  /// - Throws: ``SigningKeyError``.
+  package init(pem: String) throws(SigningKeyError) {
+    guard let first = try Self.all(pem: pem).first else { throw .noPrivateKey }
+    self = first
+  }
+
+  /// Reads every private key of a PEM text, in order; there is at least one. Blocks of another kind
+  /// are passed over.
+  ///
+  /// - Throws: ``SigningKeyError`` when there is none, or one cannot be read or is not on P-256.
+  package static func all(pem: String) throws(SigningKeyError) -> [SigningKey] {
+    let text = Array(pem.utf8)
+    guard let source = BIO_new_mem_buf(text, Int32(text.count)) else { throw .noPrivateKey }
+    defer {
+      BIO_free(source)
+      ERR_clear_error()
+    }
+    var keys: [SigningKey] = []
+    while let block = try PEMBlock(from: source) {
+      guard block.label.hasSuffix("PRIVATE KEY") else { continue }
+      guard let key = block.privateKey() else { throw .unreadable }
+      guard EVP_PKEY_get_base_id(key.pointer) == EVP_PKEY_EC, isP256(key.pointer) else {
+        throw .notP256
+      }
+      keys.append(try SigningKey(key))
+    }
+    guard !keys.isEmpty else { throw .noPrivateKey }
+    return keys
+  }
+
+  private static func isP256(_ key: OpaquePointer) -> Bool {
+    var name = [CChar](repeating: 0, count: 64)
+    var length = 0
+    return EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1
+      && String(decoding: name.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        == "prime256v1"
+  }
+
+  /// PKCS#8 in PEM, not encrypted.
+  package var pem: String {
+    let target = BIO_new(BIO_s_mem())
+    defer { BIO_free(target) }
+    precondition(
+      PEM_write_bio_PKCS8PrivateKey(target, key.pointer, nil, nil, 0, nil, nil) == 1,
+      "libcrypto writes the key it holds")
+    var start: UnsafeMutablePointer<CChar>?
+    let length = lockstep_bio_memory(target, &start)
+    return String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
+  }
+
+  /// ES256: r and s, 64 bytes.
+  package func sign(_ message: some Sequence<UInt8>) -> [UInt8] {
+    RawSignature.raw(fromDER: key.signature(of: Array(message)))
+  }
+}
+
+/// Why a key file cannot be used. Says nothing of its content.
+package enum SigningKeyError: Error, Hashable, Sendable, CustomStringConvertible {
+  case noPrivateKey
+  case unreadable
+  case notP256
+
+  package var description: String {
+    switch self {
+    case .noPrivateKey:
+      "holds no private key; want PEM that begins with -----BEGIN PRIVATE KEY-----"
+    case .unreadable: "holds a private key that is damaged or has a password; want PKCS#8 without"
+    case .notP256: "holds a key of another kind; want one on the curve P-256"
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import HTTPClient
+import ServiceRuntime
+import Vocabulary
+
+/// The simulator's control API, as far as the demonstration needs it.
+final class SimulatedPhones {
+  private let client = HTTPClient(timeout: .seconds(10))
+  private let url: String
+
+  init(url: String) { self.url = url }
+
+  struct Verdict {
+    let isTrue: Bool
+    let phones: Int
+    let compared: Int
+    let equal: Int
+    let starts: Int
+    let doubledStarts: Int
+    let olderShown: Int
+    let complaints: [String]
+  }
+
+  struct Push {
+    /// `start 200`.
+    let answer: String
+    /// From the mutation to the push's arrival.
+    let milliseconds: Int64?
+  }
+
+  private func call(_ method: String, _ path: String, _ body: JSONValue? = nil) throws -> JSONValue
+  {
+    let answer = try client.send(
+      method, url + path, headers: ["content-type": "application/json"], body: body?.encoded)
+    guard (200..<300).contains(answer.status) else {
+      throw CommandFailure(
+        .unavailable, "simulator: \(method) \(path): \(answer.status) \(answer.text.prefix(300))")
+    }
+    return try JSONValue(parsing: answer.body)
+  }
+
+  func add(_ person: Person, token: String, apiURL: String) throws {
+    _ = try call(
+      "POST", "/phones",
+      [
+        "id": .string(person.id), "user_id": .string(person.id), "name": .string(person.name),
+        "tint": .string(person.tint), "emoji": .string(person.emoji), "locale": "de-DE",
+        "token": .string(token), "api_url": .string(apiURL),
+      ])
+  }
+
+  func startLocally(session: String, on phone: String) throws {
+    _ = try call("POST", "/phones/\(phone)/start-local", ["session_id": .string(session)])
+  }
+
+  private func cardJSON(of person: Person, in session: String) throws -> JSONValue? {
+    let phone = try call("GET", "/phones/\(person.id)")
+    guard case .array(let cards)? = phone["cards"] else { return nil }
+    return cards.first { $0["attributes"]?["sessionId"] == .string(session) }
+  }
+
+  func rev(of person: Person, in session: String) throws -> Int? {
+    guard let card = try cardJSON(of: person, in: session),
+      case .integer(let rev)? = card["content_state"]?["rev"]
+    else { return nil }
+    return Int(rev)
+  }
+
+  /// One card as text for the terminal.
+  func card(of person: Person, in session: String) throws -> String {
+    guard let card = try cardJSON(of: person, in: session), let state = card["content_state"] else {
+      return "    \(person.name): no card"
+    }
+    let partner =
+      "\(text(card["attributes"]?["partnerEmoji"])) \(text(card["attributes"]?["partnerName"]))"
+    var parts = [text(state["statusLabel"])]
+    if case .integer(let count)? = state["proposalCount"], count > 0 { parts.append("\(count) ▤") }
+    if let step = words(state["deepLinkStep"]) { parts.append("→ \(step)") }
+    if state["ended"] == true { parts.append("✓ ended") }
+    return "    \(padded(person.name, 10)) │ with \(padded(partner, 13)) │ "
+      + "rev \(padded(text(state["rev"]), 2)) │ \(parts.joined(separator: "  "))"
+  }
+
+  func verdict() throws -> Verdict {
+    let json = try call("GET", "/verdict")
+    func number(_ name: String) -> Int {
+      if case .integer(let value)? = json[name] { Int(value) } else { 0 }
+    }
+    var complaints: [String] = []
+    for name in ["differences", "complaints"] {
+      if case .array(let all)? = json[name] {
+        complaints += all.prefix(10).map { String(decoding: $0.encoded, as: UTF8.self) }
+      }
+    }
+    return Verdict(
+      isTrue: json["ok"] == true, phones: number("phones"), compared: number("compared"),
+      equal: number("equal"), starts: number("starts"), doubledStarts: number("doubled_starts"),
+      olderShown: number("older_shown"), complaints: complaints)
+  }
+
+  func pushes(of session: String, times: MutationTimes) throws -> [Push] {
+    guard case .array(let all) = try call("GET", "/pushes?limit=1000") else { return [] }
+    return all.map { push in
+      var milliseconds: Int64?
+      if case .integer(let rev)? = push["rev"], case .string(let at)? = push["at"],
+        let arrival = UnixTime(at), let asked = times.time(session: session, rev: Int(rev))
+      {
+        milliseconds = (arrival - asked).milliseconds
+      }
+      return Push(
+        answer: "\(words(push["event"]) ?? text(push["push_type"])) \(text(push["status"]))",
+        milliseconds: milliseconds)
+    }
+  }
+
+  private func words(_ value: JSONValue?) -> String? {
+    if case .string(let text)? = value { text } else { nil }
+  }
+
+  private func text(_ value: JSONValue?) -> String {
+    switch value {
+    case .string(let text)?: text
+    case .integer(let number)?: String(number)
+    default: "–"
+    }
+  }
+
+  private func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+}

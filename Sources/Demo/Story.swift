@@ -1,0 +1,174 @@
+import Foundation
+import HTTPClient
+import ServiceRuntime
+import Vocabulary
+
+/// Dennis and Jaqueline plan a meal: from the invitation to the decision. After each step it waits
+/// until both phones show what `GET` says, and prints their cards.
+final class Story {
+  private static let people: [Person] = [
+    Person(id: "dennis", name: "Dennis", tint: "teal", emoji: "🐢"),
+    Person(id: "jaqueline", name: "Jaqueline", tint: "coral", emoji: "🐠"),
+  ]
+  /// How long phones may take to catch up; covers a broker that is away for a while.
+  private static let patience: Duration = .seconds(90)
+
+  private let settings: DemoSettings
+  private let times: MutationTimes
+  private let stop: StopSignal
+  private let phones: SimulatedPhones
+  private var callers: [String: Caller] = [:]
+  private var session = ""
+  private var hasPhones = false
+
+  init(settings: DemoSettings, times: MutationTimes, stop: StopSignal) {
+    self.settings = settings
+    self.times = times
+    self.stop = stop
+    phones = SimulatedPhones(url: settings.simulatorURL)
+  }
+
+  /// - Returns: whether every phone shows what `GET` says.
+  func play() throws -> Bool {
+    try getPhones()
+    print("The phones are at \(settings.simulatorURL)/\n")
+    try step("Dennis plans a meal with Jaqueline") {
+      let date = String(MutationTimes.now.rfc3339.prefix(10))
+      let answer = try times.measured {
+        try caller("dennis").call(
+          "POST", "/api/cook-suggest/sessions",
+          ["date": .string(date), "with_user_id": "jaqueline"])
+      }
+      guard case .string(let id)? = answer["id"] else {
+        throw CommandFailure(.software, "the API's answer has no id")
+      }
+      session = id
+      try phones.startLocally(session: id, on: "dennis")
+    }
+    try mutate("Jaqueline joins", "jaqueline", "join")
+    try mutate("Dennis answers", "dennis", "answers", ["answers": ["hunger": "groß"]])
+    try mutate("Dennis is ready", "dennis", "ready", ["ready": true])
+    try mutate("Jaqueline answers", "jaqueline", "answers", ["answers": ["hunger": "mittel"]])
+    try mutate(
+      "Jaqueline is ready, the kitchen thinks and proposes", "jaqueline", "ready", ["ready": true],
+      until: "proposed")
+    try mutate("Jaqueline picks", "jaqueline", "pick", ["proposal_id": "p2"])
+    try mutate("Dennis confirms", "dennis", "confirm", ["proposal_id": "p2"])
+    try mutate(
+      "Jaqueline confirms, the kitchen serves", "jaqueline", "confirm", ["proposal_id": "p2"],
+      until: "decided")
+    return try conclude()
+  }
+
+  private func getPhones() throws {
+    guard !hasPhones else { return }
+    for person in Self.people {
+      let token = try settings.token(user: person.id, now: MutationTimes.now)
+      let caller = Caller(baseURL: settings.apiURL, token: token, stop: stop)
+      callers[person.id] = caller
+      // The phone tells its owner's name too, but only once the API is up; a session made before
+      // that would not know it.
+      try caller.call("PUT", "/api/me", person.profile)
+      try phones.add(person, token: token, apiURL: settings.apiURL)
+    }
+    hasPhones = true
+  }
+
+  private func caller(_ user: String) -> Caller {
+    guard let caller = callers[user] else { preconditionFailure("\(user) has no phone") }
+    return caller
+  }
+
+  // MARK: Steps
+
+  private func mutate(
+    _ title: String, _ user: String, _ action: String, _ body: JSONValue? = nil,
+    until state: String? = nil
+  ) throws {
+    try step(title, until: state) {
+      _ = try times.measured {
+        try caller(user).call(
+          "POST", "/api/cook-suggest/sessions/\(session)/\(action)", body ?? [:])
+      }
+    }
+  }
+
+  private func step(_ title: String, until state: String? = nil, _ action: () throws -> Void) throws
+  {
+    guard !stop.isRaised else { throw CommandFailure(.unavailable, "stopped") }
+    print("● \(title)")
+    try action()
+    try waitForPhones(until: state)
+    for person in Self.people { print(try phones.card(of: person, in: session)) }
+    stop.wait(atMost: settings.pace)
+  }
+
+  /// Until the session has come to `state` and both phones show it.
+  private func waitForPhones(until state: String?) throws {
+    let end = ContinuousClock.now + Self.patience
+    var lagging = ""
+    while ContinuousClock.now < end, !stop.isRaised {
+      lagging = try lag(behind: state)
+      if lagging.isEmpty { return }
+      stop.wait(atMost: .milliseconds(20))
+    }
+    throw CommandFailure(.software, "waited \(Self.patience) in vain: \(lagging)")
+  }
+
+  /// What is not as it should be yet; empty when all is.
+  private func lag(behind state: String?) throws -> String {
+    for person in Self.people {
+      let truth = try caller(person.id).call("GET", "/api/cook-suggest/sessions/\(session)")
+      if let state, truth["state"] != .string(state) { return "the session is not \(state)" }
+      guard case .integer(let rev)? = truth["rev"] else { return "GET has no rev" }
+      guard try phones.rev(of: person, in: session) == Int(rev) else {
+        return "\(person.name)'s phone does not show rev \(rev)"
+      }
+    }
+    return ""
+  }
+
+  // MARK: The end
+
+  private func conclude() throws -> Bool {
+    let verdict = try phones.verdict()
+    let pushes = try phones.pushes(of: session, times: times)
+    let milliseconds = pushes.compactMap(\.milliseconds).sorted()
+    let answers = Dictionary(grouping: pushes, by: \.answer).mapValues(\.count)
+    print("")
+    print("pushes: \(pushes.count) (\(counted(answers)))")
+    if !milliseconds.isEmpty {
+      print(
+        "from mutation to push: median \(percentile(milliseconds, 0.5)) ms, "
+          + "p99 \(percentile(milliseconds, 0.99)) ms")
+    }
+    for difference in verdict.complaints { print("  ! \(difference)") }
+    let word = verdict.isTrue ? "ok" : "NOT OK"
+    print(
+      "\(word): \(verdict.equal) of \(verdict.compared) cards on \(verdict.phones) phones equal the "
+        + "truth, \(verdict.starts) start by push, \(verdict.doubledStarts) doubled, "
+        + "\(verdict.olderShown) older shown, \(pushes.count) pushes")
+    return verdict.isTrue
+  }
+
+  private func counted(_ answers: [String: Int]) -> String {
+    answers.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
+  }
+
+  private func percentile(_ sorted: [Int64], _ share: Double) -> Int64 {
+    sorted[min(sorted.count - 1, Int((Double(sorted.count) * share).rounded(.down)))]
+  }
+}
+
+struct Person: Sendable {
+  let id: String
+  let name: String
+  let tint: String
+  let emoji: String
+
+  var profile: JSONValue {
+    [
+      "name": .string(name), "tint": .string(tint), "emoji": .string(emoji), "locale": "de-DE",
+    ]
+  }
+}

@@ -1,0 +1,31 @@
+import ActivityContracts
+import Pipeline
+import Sessions
+import Vocabulary
+
+/// A context key that a caller named, taken apart: whose card of what it is.
+enum OwnContext: Hashable {
+  /// `cooksuggest:{session}:{user}`.
+  case cookSession(SessionID)
+  /// Any other that ends in the caller's id, such as `activity:{activity_key}:{user}`.
+  case other
+
+  /// The longest context key, in Unicode scalars.
+  static let charactersMax = 400
+  private static let cookPrefix = "cooksuggest:"
+
+  /// Nil when the key is not the caller's own.
+  init?(_ key: ContextKey, of user: UserID) {
+    guard key.text.hasSuffix(":\(user)") else { return nil }
+    guard key.text.hasPrefix(Self.cookPrefix) else {
+      self = .other
+      return
+    }
+    // No session's id holds a colon; a user's may.
+    let session = key.text.dropFirst(Self.cookPrefix.count).prefix { $0 != ":" }
+    let wanted = CookSuggestActivityAttributes.contextKey(
+      sessionID: String(session), userID: user.text)
+    guard !session.isEmpty, key.text == wanted else { return nil }
+    self = .cookSession(SessionID(String(session)))
+  }
+}

@@ -1,0 +1,157 @@
+import ActivityContracts
+import Foundation
+import HTTPServing
+import Pipeline
+import Pushes
+import Sessions
+import Vocabulary
+
+extension API {
+  private static let path = "/api/apns/register"
+  /// How many tokens of one kind one user may have, and how many one activity: what one event can
+  /// cause stays bounded.
+  private static let tokensMax = 100
+  static let activityIDMax = 128
+  private static let attributesTypeMax = 128
+  private static let bundleIDMax = 155
+  private static let deviceIDMax = 128
+
+  static let registrationRoutes: [Route] = [
+    Route(.post, path) { try $0.register($1) },
+    Route(.delete, path) { try $0.unregister($1) },
+  ]
+
+  private func register(_ call: Call) throws -> Work {
+    var body = try call.body()
+    let token = body.token()
+    let kind = body.word(
+      "kind", among: TokenKind.names, standIn: TokenKind.alert, TokenKind.init(name:))
+    var registration = Registration(
+      userID: call.caller.userID, token: token ?? .standIn, kind: kind, registeredAt: call.now)
+    registration.contextKey = body.optionalText("context_key", max: OwnContext.charactersMax).map(
+      ContextKey.init)
+    registration.activityID = body.optionalText("activity_id", max: Self.activityIDMax)
+    registration.attributesType = body.optionalText("attributes_type", max: Self.attributesTypeMax)
+    registration.environment =
+      body.optionalWord(
+        "environment", among: PushEnvironment.allCases.map(\.rawValue),
+        PushEnvironment.init(rawValue:)) ?? .production
+    registration.bundleID = body.optionalText("bundle_id", max: Self.bundleIDMax)
+    registration.deviceID = body.optionalText("device_id", max: Self.deviceIDMax)
+    registration.frequentPushesEnabled = body.optionalFlag("frequent_pushes_enabled")
+    let context = body.checkContext(of: registration)
+    try body.finish()
+    return { rows in try store(registration, context, rows, call) }
+  }
+
+  private func store(
+    _ registration: Registration, _ context: OwnContext?, _ rows: any StoreTransaction,
+    _ call: Call
+  ) throws -> Answer {
+    if case .cookSession(let id) = context,
+      try rows.session(id)?.participant(registration.userID) == nil
+    {
+      throw Problem.invalidField("context_key", BodyReader.foreignContext)
+    }
+    try checkCount(registration, rows)
+    try rows.register(registration)
+    // An alert token has nothing waiting for it; the others may have missed a state or a start.
+    let event =
+      registration.kind == .alert
+      ? nil
+      : Event.outboxEntry(
+        registered: registration, id: call.newEventID, at: call.now, traceparent: call.traceparent)
+    return Answer(.json(200, ["registered": true]), event: event)
+  }
+
+  private func checkCount(_ registration: Registration, _ rows: any StoreTransaction) throws {
+    let present: [Registration]
+    if registration.kind == .update {
+      present = try registration.contextKey.flatMap { try rows.updateTokens(of: [$0])[$0] } ?? []
+    } else {
+      present =
+        try rows.tokens(of: [registration.userID], kind: registration.kind)[registration.userID]
+        ?? []
+    }
+    guard present.count < Self.tokensMax || present.contains(where: registration.isAgain) else {
+      throw Problem(
+        status: 429, name: "too-many-tokens", title: "Too many tokens",
+        detail: "You have \(present.count) tokens of kind \(registration.kind.rawValue), at most"
+          + " \(Self.tokensMax) are allowed; unregister one.")
+    }
+  }
+
+  private func unregister(_ call: Call) throws -> Work {
+    var body = try call.body()
+    let token = body.token()
+    let kind = body.optionalWord("kind", among: TokenKind.names, TokenKind.init(name:))
+    let attributesType = body.optionalText("attributes_type", max: Self.attributesTypeMax)
+    try body.finish()
+    return { rows in
+      let count = try rows.unregister(
+        token ?? .standIn, of: call.caller.userID, kind: kind, attributesType: attributesType)
+      return Answer(.json(200, ["unregistered": count]))
+    }
+  }
+}
+
+extension BodyReader {
+  /// Says the same of a session that is not there and of somebody else's.
+  fileprivate static let foreignContext =
+    "names no activity of yours, want cooksuggest:{session}:{your user id} of a session you take"
+    + " part in"
+
+  /// Nil after a problem. A token is never quoted: whoever holds it can name that device.
+  fileprivate mutating func token() -> PushToken? {
+    let text = text("token", max: PushToken.digitsMax)
+    guard !text.isEmpty else { return nil }
+    do {
+      return try PushToken(hex: text)
+    } catch {
+      refuse("token", "\(error)")
+      return nil
+    }
+  }
+
+  /// Only an update token belongs to one activity, and only to one of the caller's.
+  fileprivate mutating func checkContext(of registration: Registration) -> OwnContext? {
+    guard registration.kind == .update else {
+      if registration.contextKey != nil {
+        refuse("context_key", "is given, want it only with kind la-update")
+      }
+      return nil
+    }
+    guard let key = registration.contextKey else {
+      let type = registration.attributesType ?? CookSuggestActivityAttributes.activityType
+      if type == CookSuggestActivityAttributes.activityType {
+        refuse(
+          "context_key", "is missing, want cooksuggest:{session}:{user} with kind la-update")
+      }
+      return nil
+    }
+    let context = OwnContext(key, of: registration.userID)
+    if context == nil { refuse("context_key", Self.foreignContext) }
+    return context
+  }
+}
+
+extension Registration {
+  fileprivate func isAgain(_ other: Registration) -> Bool {
+    token == other.token || deviceID != nil && deviceID == other.deviceID
+  }
+}
+
+extension TokenKind {
+  fileprivate static let names = allCases.map(\.rawValue)
+}
+
+extension PushToken {
+  /// Never stored: a reader that noted a problem with the token refuses the whole body.
+  fileprivate static let standIn: PushToken = {
+    do {
+      return try PushToken(hex: "00")
+    } catch {
+      preconditionFailure("two digits are a token: \(error)")
+    }
+  }()
+}

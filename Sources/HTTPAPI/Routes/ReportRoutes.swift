@@ -1,0 +1,51 @@
+import HTTPServing
+import Pipeline
+import Sessions
+import Vocabulary
+
+extension API {
+  private static let phoneStates: [PhoneReport.State] = [.active, .stale, .ended, .dismissed]
+
+  static let reportRoutes: [Route] = [
+    Route(.post, "/api/live-activities/report") { try $0.report($1) }
+  ]
+
+  /// Keeps what a phone says of one of its own activities.
+  private func report(_ call: Call) throws -> Work {
+    var body = try call.body()
+    let context = body.optionalText("context_key", max: OwnContext.charactersMax).map(
+      ContextKey.init)
+    let activity = body.optionalText("activity_id", max: Self.activityIDMax)
+    let state = body.word(
+      "state", among: Self.phoneStates.map(\.rawValue), standIn: .active,
+      PhoneReport.State.init(rawValue:))
+    let rev = body.optionalCount("rev")
+    if context == nil, activity == nil {
+      body.refuse("context_key", "is missing, want it or activity_id")
+    }
+    try body.finish()
+    return { rows in
+      let me = call.caller.userID
+      let own = try context ?? activity.flatMap { try rows.contextKey(ofActivity: $0, of: me) }
+      guard let own, try isOwn(own, me, rows) else {
+        throw Problem.notFound("You have no such activity.")
+      }
+      try rows.save(
+        PhoneReport(contextKey: own, userID: me, state: state, rev: rev, reportedAt: call.now))
+      if let rev, let newest = try rows.activityStates([own])[own]?.rev {
+        metrics.phoneLay(behind: max(0, newest - rev))
+      }
+      return Answer(.json(200, ["reported": true]))
+    }
+  }
+
+  private func isOwn(_ key: ContextKey, _ user: UserID, _ rows: any StoreTransaction) throws -> Bool
+  {
+    switch OwnContext(key, of: user) {
+    case .cookSession(let id): try rows.session(id)?.participant(user) != nil
+    // Known by the state that was built for it.
+    case .other: try rows.activityStates([key])[key] != nil
+    case nil: false
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Vocabulary
+
+/// The newest state of one activity: what its phones should show.
+package struct ActivityState: Hashable, Sendable {
+  package enum Event: String, Codable, Hashable, Sendable { case update, end }
+
+  package let contextKey: ContextKey
+  package let sessionID: SessionID
+  package let userID: UserID
+  package let rev: Int
+  package let event: Event
+  /// The content state as ActivityKit decodes it: JSON text.
+  package let contentState: Data
+  package let attributesType: String
+  /// Attributes for a push-to-start: JSON text. Nil when this participant's card is not started by
+  /// push (the initiator starts its own).
+  package let attributes: Data?
+  /// The alert that a start must carry; nil with `attributes`.
+  package let alertTitle: String?
+  package let alertBody: String?
+  package let staleAt: UnixTime?
+  /// Only with `end`.
+  package let dismissAt: UnixTime?
+  /// When a push of this state has become pointless.
+  package let deadline: UnixTime
+  /// When the mutation happened: where critical time starts.
+  package let causedAt: UnixTime
+  /// W3C `traceparent` of the mutation.
+  package let traceparent: String?
+
+  package init(
+    contextKey: ContextKey, sessionID: SessionID, userID: UserID, rev: Int, event: Event,
+    contentState: Data, attributesType: String, attributes: Data?, alertTitle: String?,
+    alertBody: String?, staleAt: UnixTime?, dismissAt: UnixTime?, deadline: UnixTime,
+    causedAt: UnixTime, traceparent: String?
+  ) {
+    self.contextKey = contextKey
+    self.sessionID = sessionID
+    self.userID = userID
+    self.rev = rev
+    self.event = event
+    self.contentState = contentState
+    self.attributesType = attributesType
+    self.attributes = attributes
+    self.alertTitle = alertTitle
+    self.alertBody = alertBody
+    self.staleAt = staleAt
+    self.dismissAt = dismissAt
+    self.deadline = deadline
+    self.causedAt = causedAt
+    self.traceparent = traceparent
+  }
+}
+
+/// What a phone said about one of its activities.
+package struct PhoneReport: Hashable, Sendable {
+  package enum State: String, Codable, Hashable, Sendable { case active, stale, ended, dismissed }
+
+  package let contextKey: ContextKey
+  package let userID: UserID
+  package let state: State
+  package let rev: Int?
+  package let reportedAt: UnixTime
+
+  package init(
+    contextKey: ContextKey, userID: UserID, state: State, rev: Int?, reportedAt: UnixTime
+  ) {
+    self.contextKey = contextKey
+    self.userID = userID
+    self.state = state
+    self.rev = rev
+    self.reportedAt = reportedAt
+  }
+}
+
+package protocol ActivityRows {
+  func activityStates(_ contexts: [ContextKey]) throws -> [ContextKey: ActivityState]
+  /// Those of the user that have not ended.
+  func liveActivityStates(of user: UserID) throws -> [ActivityState]
+  /// Inserts or replaces.
+  func save(_ states: [ActivityState]) throws
+  /// Keeps the report. Once `dismissed` was reported for a context it stays so.
+  func save(_ report: PhoneReport) throws
+  /// Those of `contexts` whose phone reported `dismissed`.
+  func dismissed(among contexts: [ContextKey]) throws -> Set<ContextKey>
+  /// The context of a registered activity id of this user; nil when unknown.
+  func contextKey(ofActivity activityID: String, of user: UserID) throws -> ContextKey?
+}

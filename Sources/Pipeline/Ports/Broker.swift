@@ -1,0 +1,144 @@
+import Foundation
+import Vocabulary
+
+/// What travels through the broker.
+package struct Message: Hashable, Sendable {
+  /// AMQP `message_id`: the event's id, or the job's `apns-id`. Stays the same on every retry.
+  package var id: String
+  /// AMQP `type`: the event's type, or the kind of job.
+  package var type: String
+  package var contentType: String
+  package var headers: [String: HeaderValue]
+  package var body: Data
+  /// AMQP `timestamp`, whole seconds.
+  package var timestamp: UnixTime?
+
+  package init(
+    id: String, type: String, contentType: String, headers: [String: HeaderValue] = [:],
+    body: Data, timestamp: UnixTime? = nil
+  ) {
+    self.id = id
+    self.type = type
+    self.contentType = contentType
+    self.headers = headers
+    self.body = body
+    self.timestamp = timestamp
+  }
+}
+
+package enum HeaderValue: Hashable, Sendable {
+  case text(String)
+  case integer(Int64)
+  case flag(Bool)
+}
+
+extension HeaderValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+  package init(stringLiteral value: String) { self = .text(value) }
+  package init(integerLiteral value: Int64) { self = .integer(value) }
+}
+
+extension Message {
+  package func text(_ header: String) -> String? {
+    if case .text(let value) = headers[header] { value } else { nil }
+  }
+
+  package func integer(_ header: String) -> Int64? {
+    if case .integer(let value) = headers[header] { value } else { nil }
+  }
+}
+
+/// Where and what to publish. Always persistent and mandatory.
+package struct OutgoingMessage: Hashable, Sendable {
+  package let exchange: String
+  package let routingKey: String
+  package let message: Message
+
+  package init(exchange: String, routingKey: String, message: Message) {
+    self.exchange = exchange
+    self.routingKey = routingKey
+    self.message = message
+  }
+}
+
+/// One message handed out by the broker, to be settled once.
+package struct Delivery: Hashable, Sendable {
+  package let tag: DeliveryTag
+  package let message: Message
+  package let exchange: String
+  package let routingKey: String
+  package let redelivered: Bool
+
+  package init(
+    tag: DeliveryTag, message: Message, exchange: String, routingKey: String, redelivered: Bool
+  ) {
+    self.tag = tag
+    self.message = message
+    self.exchange = exchange
+    self.routingKey = routingKey
+    self.redelivered = redelivered
+  }
+}
+
+/// Belongs to the channel that delivered; on another channel it means another message, so a tag of
+/// an earlier generation is never acknowledged.
+package struct DeliveryTag: Hashable, Sendable {
+  /// Counts the channels of one link, from 1.
+  package let generation: Int
+  package let number: UInt64
+
+  package init(generation: Int, number: UInt64) {
+    self.generation = generation
+    self.number = number
+  }
+}
+
+/// What the broker said about one published message.
+package enum PublishOutcome: Hashable, Sendable {
+  /// Stored, by the broker's word.
+  case confirmed
+  /// No queue took it.
+  case returned(because: String)
+  /// The broker would not store it: a queue is full, or an internal fault.
+  case refused(because: String)
+}
+
+/// The connection is gone, or never came up. Everything unconfirmed is unknown, everything
+/// unacknowledged comes again.
+package struct BrokerLost: Error, Hashable, CustomStringConvertible {
+  package let reason: String
+  package init(_ reason: String) { self.reason = reason }
+  package var description: String { reason }
+}
+
+/// Publishes with confirms. Owned by one thread.
+package protocol Publisher: AnyObject {
+  /// Connects. Does nothing when connected.
+  func open() throws(BrokerLost)
+  /// Publishes all and waits until the broker has answered for each.
+  ///
+  /// - Returns: one outcome per message, in the order given.
+  func publish(_ messages: [OutgoingMessage]) throws(BrokerLost) -> [PublishOutcome]
+  /// Sends and checks heartbeats, reads what the broker says unasked (blocked, unblocked, closed).
+  func keepAlive() throws(BrokerLost)
+  /// True while the broker asked publishers to hold (memory or disk alarm).
+  var isBlocked: Bool { get }
+  func close()
+}
+
+/// One worker's hold on its queue and on the way out: a connection to consume and a connection to
+/// publish, so that a broker that blocks publishers still takes acknowledgements. Owned by one
+/// thread.
+package protocol BrokerLink: Publisher {
+  /// Counts the connections made, from 1; 0 before the first.
+  var generation: Int { get }
+  /// Descriptors that become readable when ``receive(atMost:)`` may have something.
+  var descriptors: [Int32] { get }
+  /// What has arrived, without waiting. Empty when nothing has.
+  func receive(atMost count: Int) throws(BrokerLost) -> [Delivery]
+  /// Acknowledges; tags of an earlier generation are dropped without a word to the broker.
+  func acknowledge(_ tags: [DeliveryTag]) throws(BrokerLost)
+  /// Gives back to the queue, unchanged, for another worker.
+  func handBack(_ tags: [DeliveryTag]) throws(BrokerLost)
+  /// Stops new deliveries; those already handed out can still be settled.
+  func stopReceiving() throws(BrokerLost)
+}

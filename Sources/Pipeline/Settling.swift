@@ -1,0 +1,77 @@
+import Pushes
+import Vocabulary
+
+/// Our own headers on a retried or dead message: the truth about its past, since the broker's own
+/// are stripped.
+package enum RetryHeader {
+  /// Attempts made so far, from 1.
+  package static let attempt = "x-attempt"
+  package static let originExchange = "x-origin-exchange"
+  package static let originKey = "x-origin-key"
+  package static let originQueue = "x-origin-queue"
+  /// Unix milliseconds.
+  package static let firstFailedAt = "x-first-failed-at"
+  package static let lastError = "x-last-error"
+
+  /// Longer reasons are cut: a message's headers must fit one frame. In UTF-8 bytes.
+  package static let lastErrorBytesMax = 1024
+
+  /// Kept on a copy, these make RabbitMQ up to 3.13 lose it as a cycle, or count against it.
+  static let stripped: Set<String> = [
+    "x-death", "x-first-death-exchange", "x-first-death-queue", "x-first-death-reason",
+    "x-last-death-exchange", "x-last-death-queue", "x-last-death-reason", "x-delivery-count",
+    "x-acquired-count", "CC", "BCC",
+  ]
+}
+
+extension Delivery {
+  /// Which attempt this is, from 1. A header that somebody else wrote cannot lead out of the range.
+  package var attempt: Int {
+    let before = message.integer(RetryHeader.attempt) ?? 0
+    return Int(min(max(before, 0), Int64(Int32.max))) + 1
+  }
+}
+
+extension StageRoute {
+  /// What is published instead of `delivery` so that it waits on the ladder, or in the dead queue
+  /// when it has reached the top.
+  ///
+  /// `spread`: any number; picks among a rung's exchanges.
+  package func retryCopy(
+    of delivery: Delivery, notBefore least: Duration, because reason: String, now: UnixTime,
+    spread: Int
+  ) -> OutgoingMessage {
+    guard let rung = ladder.rung(afterAttempts: delivery.attempt, notBefore: least) else {
+      let attempts = "\(delivery.attempt) attempts"
+      return deadCopy(of: delivery, because: "\(reason), after \(attempts)", now: now)
+    }
+    let exchange = rung.exchanges[abs(spread % rung.exchanges.count)]
+    return OutgoingMessage(
+      exchange: exchange, routingKey: routingKey,
+      message: failed(delivery, because: reason, now: now))
+  }
+
+  package func deadCopy(of delivery: Delivery, because reason: String, now: UnixTime)
+    -> OutgoingMessage
+  {
+    OutgoingMessage(
+      exchange: deadExchange, routingKey: deadRoutingKey,
+      message: failed(delivery, because: reason, now: now))
+  }
+
+  private func failed(_ delivery: Delivery, because reason: String, now: UnixTime) -> Message {
+    var message = delivery.message
+    message.headers = message.headers.filter { !RetryHeader.stripped.contains($0.key) }
+    message.headers[RetryHeader.attempt] = .integer(Int64(delivery.attempt))
+    message.headers[RetryHeader.lastError] = .text(
+      reason.shortened(toBytes: RetryHeader.lastErrorBytesMax))
+    let origin: [(String, HeaderValue)] = [
+      (RetryHeader.originExchange, .text(delivery.exchange)),
+      (RetryHeader.originKey, .text(delivery.routingKey)),
+      (RetryHeader.originQueue, .text(queue)),
+      (RetryHeader.firstFailedAt, .integer(now.milliseconds)),
+    ]
+    for (name, value) in origin where message.headers[name] == nil { message.headers[name] = value }
+    return message
+  }
+}

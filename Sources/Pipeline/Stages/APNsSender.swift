@@ -1,0 +1,245 @@
+import Foundation
+import Pushes
+import ServiceRuntime
+import Vocabulary
+
+/// Stage `apns`: sends push jobs, and does about each answer what ``Pushes/Remedy`` says.
+///
+/// Before a push goes out the store is asked once more whether it is still the newest; only then it
+/// is stamped. Pushes to one token go out one after the other, so that none can overtake another.
+package final class APNsSender: Stage {
+  package let name = StageName.apns
+
+  let store: any Store
+  let transport: any PushTransport
+  let time: any TimeSource
+  let log: Log
+  let metrics: PushMetrics
+  private let bundleID: String
+
+  /// Not sent yet, what goes next first.
+  var waiting: [Sending] = []
+  /// Sent, by request number.
+  private var sent: [UInt64: Sending] = [:]
+  private var busyTokens: Set<PushToken> = []
+  /// Answered; not stored yet.
+  private var answered: [(Sending, PushOutcome)] = []
+  private var nextNumber: UInt64 = 1
+  private var priorities: PushPriority
+  var lanes = LaneBook()
+  var guards: [Lane: MassGuard] = [:]
+
+  /// How long a sender may hold a start before another takes it over; above any request deadline.
+  private static let startLease: Duration = .seconds(30)
+  /// How long a job may stay in hand behind an open lane before it goes back to the queue: well
+  /// below RabbitMQ's consumer timeout of 30 minutes.
+  private static let heldMax: Duration = .seconds(600)
+
+  package init(
+    store: any Store, transport: any PushTransport, bundleID: String, time: any TimeSource,
+    log: Log, metrics: Metrics, priorities: PushPriority = PushPriority()
+  ) {
+    self.store = store
+    self.transport = transport
+    self.bundleID = bundleID
+    self.time = time
+    self.log = log
+    self.metrics = PushMetrics(metrics)
+    self.priorities = priorities
+  }
+
+  /// One job on its way through the sender.
+  struct Sending {
+    let delivery: Delivery
+    let job: PushJob
+    let receivedAt: Duration
+    var environment: PushEnvironment
+    var topic: String
+    var isProven = false
+    var triedOtherEnvironment = false
+    var renewedProviderToken = false
+    /// How often it went out on this visit.
+    var sends = 0
+    var sentAt = UnixTime(milliseconds: 0)
+
+    var lane: Lane { Lane(environment: environment, topic: topic) }
+  }
+
+  package var inHand: Int { waiting.count + sent.count + answered.count }
+  package var capacity: Int { .max }
+  package var descriptors: [(descriptor: Int32, events: Int16)] { transport.descriptors }
+
+  package func take(_ deliveries: [Delivery]) throws -> [Settlement] {
+    var settlements: [Settlement] = []
+    for delivery in deliveries {
+      do {
+        let job = try PushJob(reading: delivery.message)
+        waiting.append(
+          Sending(
+            delivery: delivery, job: job, receivedAt: time.elapsed(), environment: job.environment,
+            topic: job.topic(bundle: bundleID)))
+      } catch {
+        settlements.append(Settlement(delivery, .dead(because: "\(error)")))
+      }
+    }
+    return settlements
+  }
+
+  package func advance() throws -> [Settlement] {
+    var settlements = handBackHeldTooLong()
+    do {
+      // An answer that is here already must not wait for the next event on a descriptor.
+      repeat {
+        collectAnswers()
+        settlements += try settleAnswered()
+        settlements += try sendWhatMayGo()
+        collectAnswers()
+      } while !answered.isEmpty
+    } catch {
+      // What was settled above is stored and must be acknowledged; the next turn meets the store
+      // again.
+      if settlements.isEmpty { throw error }
+    }
+    metrics.inFlight.set(Double(transport.inFlight))
+    return settlements
+  }
+
+  private func settleAnswered() throws -> [Settlement] {
+    guard !answered.isEmpty else { return [] }
+    let settlements = try settle(answered)
+    answered = []
+    return settlements
+  }
+
+  private func collectAnswers() {
+    for result in transport.advance() {
+      guard let sending = sent.removeValue(forKey: result.number) else { continue }
+      busyTokens.remove(sending.job.token)
+      answered.append((sending, result.outcome))
+    }
+  }
+
+  // MARK: Sending
+
+  private func sendWhatMayGo() throws -> [Settlement] {
+    let chosen = chooseWaiting(atMost: transport.capacity)
+    guard !chosen.isEmpty else { return [] }
+    var settlements: [Settlement] = []
+    let now = time.now()
+    do {
+      let known = try lookAgain(chosen.map(\.job), now: now)
+      for sending in chosen {
+        switch SendDecision(sending.job, knowing: known, now: now) {
+        case .send(let registration): send(sending, to: registration, now: now)
+        case .drop(let disposition):
+          lanes.undecided(on: sending.lane, now: now)
+          settlements.append(Settlement(sending.delivery, disposition))
+        }
+      }
+    } catch {
+      for sending in chosen { lanes.undecided(on: sending.lane, now: now) }
+      waiting = chosen + waiting
+      throw error
+    }
+    return settlements
+  }
+
+  /// Takes out of `waiting` what may go now: its token is free and its lane closed, or due a probe.
+  private func chooseWaiting(atMost count: Int) -> [Sending] {
+    guard count > 0, !waiting.isEmpty else { return [] }
+    let now = time.now()
+    var chosen: [Sending] = []
+    var chosenTokens: Set<PushToken> = []
+    var kept: [Sending] = []
+    for sending in waiting {
+      let token = sending.job.token
+      let isFree = !busyTokens.contains(token) && !chosenTokens.contains(token)
+      if chosen.count < count, isFree, lanes.permission(on: sending.lane, now: now) != .wait {
+        chosen.append(sending)
+        chosenTokens.insert(token)
+      } else {
+        kept.append(sending)
+      }
+    }
+    waiting = kept
+    return chosen
+  }
+
+  private func lookAgain(_ jobs: [PushJob], now: UnixTime) throws -> SendKnowledge {
+    let starts = jobs.filter { $0.event == .start }
+    // Holding a start writes; everything else only reads.
+    if starts.isEmpty { return try store.read { try self.knowledge(for: jobs, in: $0) } }
+    return try store.write { transaction in
+      var known = try self.knowledge(for: jobs, in: transaction)
+      for job in starts {
+        known.starts[job.id] = try transaction.start(of: job.sessionID, token: job.token)
+        if case .send = SendDecision(job, knowing: known, now: now) {
+          try transaction.claimStart(
+            of: job.sessionID, token: job.token, until: now + Self.startLease)
+        }
+      }
+      return known
+    }
+  }
+
+  private func knowledge(for jobs: [PushJob], in transaction: any StoreTransaction) throws
+    -> SendKnowledge
+  {
+    let contexts = Array(Set(jobs.compactMap(\.contextKey)))
+    let tokens = Array(Set(jobs.map(\.token)))
+    var known = SendKnowledge()
+    known.states = try transaction.activityStates(contexts)
+    known.deliveredRevs = try transaction.deliveredRevs(to: tokens)
+    known.registrations = try transaction.registrations(of: tokens)
+    known.dismissed = try transaction.dismissed(among: contexts)
+    let alerts = jobs.filter { $0.event == .alert }
+    if !alerts.isEmpty {
+      known.acceptedAlerts = try transaction.acceptedJobs(among: alerts.map(\.id))
+      known.resolved = try transaction.resolvedKeys(among: alerts.compactMap(\.dedupeKey))
+    }
+    return known
+  }
+
+  private func send(_ sending: Sending, to registration: Registration, now: UnixTime) {
+    var sending = sending
+    let job = sending.job
+    // The job may be older than what was learned of the token's environment.
+    sending.isProven =
+      registration.provenAt != nil && registration.environment == sending.environment
+    sending.sends += 1
+    sending.sentAt = now
+    let body =
+      job.isLiveActivity ? LiveActivityPayload.stamped(job.payload, at: now) : job.payload
+    let number = nextNumber
+    nextNumber += 1
+    sent[number] = sending
+    busyTokens.insert(job.token)
+    transport.send(
+      PushRequest(
+        number: number, token: job.token, environment: sending.environment, topic: sending.topic,
+        pushType: job.pushType,
+        priority: priorities.next(
+          for: job.event, to: job.token,
+          frequentPushesEnabled: registration.frequentPushesEnabled, now: now),
+        expiration: job.expiration(now: now), collapseID: job.collapseID, apnsID: job.id,
+        body: body, isProven: sending.isProven, deadline: job.deadline))
+  }
+
+  // MARK: Giving up
+
+  package func forgetWaiting() { waiting = [] }
+
+  package func giveUpWaiting() -> [Delivery] {
+    let rest = waiting.map(\.delivery)
+    waiting = []
+    return rest
+  }
+
+  private func handBackHeldTooLong() -> [Settlement] {
+    let now = time.elapsed()
+    let old = waiting.filter { now - $0.receivedAt > Self.heldMax }
+    guard !old.isEmpty else { return [] }
+    waiting.removeAll { now - $0.receivedAt > Self.heldMax }
+    return old.map { Settlement($0.delivery, .handBack) }
+  }
+}

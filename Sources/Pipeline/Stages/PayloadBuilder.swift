@@ -1,0 +1,188 @@
+import Foundation
+import Pushes
+import ServiceRuntime
+import Sessions
+import Vocabulary
+
+/// Stage `build`: event → one content state per participant → one job per token.
+///
+/// The newest state of each activity is kept by rev, so events may come late, twice, or to several
+/// builders at once: an older one changes nothing, the same one makes the same jobs again (its first
+/// builder may have died between storing and publishing).
+package final class PayloadBuilder: Stage {
+  package let name = StageName.build
+
+  private let store: any Store
+  private let pushes: StageRoute
+  private let time: any TimeSource
+
+  /// `pushes`: where jobs for the sender go.
+  package init(store: any Store, pushes: StageRoute, time: any TimeSource) {
+    self.store = store
+    self.pushes = pushes
+    self.time = time
+  }
+
+  package func take(_ deliveries: [Delivery]) throws -> [Settlement] {
+    var settlements: [Settlement] = []
+    var events: [(delivery: Delivery, event: Event)] = []
+    for delivery in deliveries {
+      do {
+        events.append((delivery, try Event(reading: delivery.message)))
+      } catch {
+        settlements.append(Settlement(delivery, .dead(because: "\(error)")))
+      }
+    }
+    guard !events.isEmpty else { return settlements }
+    let now = time.now()
+    return try settlements
+      + store.write { transaction in
+        try events.map { try settle($0.delivery, $0.event, in: transaction, now: now) }
+      }
+  }
+
+  private func settle(
+    _ delivery: Delivery, _ event: Event, in transaction: any StoreTransaction, now: UnixTime
+  ) throws -> Settlement {
+    if let deadline = event.deadline, deadline <= now { return Settlement(delivery, .expired) }
+    let due: [Due]
+    switch event.subject {
+    case .session(let session, _):
+      let states = ParticipantStates.states(
+        of: session, profiles: try transaction.profiles(of: session.participants.map(\.userID)),
+        causedAt: event.time, deadline: event.deadline, traceparent: event.traceparent)
+      let newest = try keepNewer(states, in: transaction)
+      guard !newest.isEmpty || states.isEmpty else { return Settlement(delivery, .stale) }
+      due = try pushesDue(for: newest, in: transaction, now: now)
+    case .token(let registered):
+      due = try pushesDue(to: registered, in: transaction, now: now)
+    }
+    return settlement(delivery, due)
+  }
+
+  private func settlement(_ delivery: Delivery, _ due: [Due]) -> Settlement {
+    do {
+      let jobs = try due.compactMap { due in
+        switch due {
+        case .state(let state, let registration): try state.job(to: registration)
+        case .start(let state, let registration): try state.startJob(to: registration)
+        }
+      }
+      return Settlement(delivery, .done, outgoing: jobs.map(outgoing))
+    } catch {
+      // Contract or size: no repetition makes it fit.
+      return Settlement(delivery, .dead(because: "\(error)"))
+    }
+  }
+
+  private func outgoing(_ job: PushJob) -> OutgoingMessage {
+    OutgoingMessage(
+      exchange: pushes.exchange, routingKey: pushes.routingKey, message: job.message)
+  }
+
+  // MARK: Which pushes are due
+
+  private enum Due {
+    case state(ActivityState, Registration)
+    case start(ActivityState, Registration)
+  }
+
+  /// Stores those states that are newer than what is known.
+  ///
+  /// - Returns: those that are the newest now, the just stored and the repeated ones.
+  private func keepNewer(_ states: [ActivityState], in transaction: any StoreTransaction) throws
+    -> [ActivityState]
+  {
+    let known = try transaction.activityStates(states.map(\.contextKey))
+    var newer: [ActivityState] = []
+    var newest: [ActivityState] = []
+    for state in states {
+      guard let before = known[state.contextKey] else {
+        newer.append(state)
+        newest.append(state)
+        continue
+      }
+      // After an end nothing follows: a leaver's card stays ended while the others go on.
+      if before.rev < state.rev, before.event != .end {
+        newer.append(state)
+        newest.append(state)
+      } else if before.rev == state.rev {
+        newest.append(before)
+      }
+    }
+    try transaction.save(newer)
+    return newest
+  }
+
+  private func pushesDue(
+    for states: [ActivityState], in transaction: any StoreTransaction, now: UnixTime
+  ) throws -> [Due] {
+    let tokens = try transaction.updateTokens(of: states.map(\.contextKey))
+    var due: [Due] = []
+    for state in states {
+      due += (tokens[state.contextKey] ?? []).map { .state(state, $0) }
+    }
+    return due + (try startsDue(for: states, in: transaction, now: now))
+  }
+
+  /// Every card that is to be started by push and was not accepted yet: the first event asks, and
+  /// each later one asks again until APNs has accepted one.
+  private func startsDue(
+    for states: [ActivityState], in transaction: any StoreTransaction, now: UnixTime
+  ) throws -> [Due] {
+    let startable = states.filter { $0.attributes != nil && $0.event != .end }
+    guard !startable.isEmpty else { return [] }
+    let dismissed = try transaction.dismissed(among: startable.map(\.contextKey))
+    let tokens = try transaction.tokens(of: startable.map(\.userID), kind: .pushToStart)
+    let known = try transaction.starts(of: Array(Set(startable.map(\.sessionID))))
+    let accepted = Set(
+      known.filter { $0.acceptedAt != nil }.map { StartKey(session: $0.sessionID, token: $0.token) }
+    )
+    var due: [Due] = []
+    for state in startable where !dismissed.contains(state.contextKey) {
+      for registration in tokens[state.userID] ?? [] where state.fits(registration) {
+        let key = StartKey(session: state.sessionID, token: registration.token)
+        guard !accepted.contains(key) else { continue }
+        try transaction.save(
+          Start(
+            sessionID: state.sessionID, token: registration.token, contextKey: state.contextKey,
+            firstAskedAt: now))
+        due.append(.start(state, registration))
+      }
+    }
+    return due
+  }
+
+  private struct StartKey: Hashable {
+    let session: SessionID
+    let token: PushToken
+  }
+
+  /// A token that registered late: an update token gets its activity's newest state or its end, a
+  /// push-to-start token the starts that waited for it.
+  private func pushesDue(
+    to registered: TokenRegistered, in transaction: any StoreTransaction, now: UnixTime
+  ) throws -> [Due] {
+    switch TokenKind(name: registered.kind) {
+    case .update:
+      guard let context = registered.contextKey,
+        let state = try transaction.activityStates([context])[context]
+      else { return [] }
+      let tokens = try transaction.updateTokens(of: [context])[context] ?? []
+      return tokens.filter { $0.token.fingerprint == registered.tokenFingerprint }
+        .map { .state(state, $0) }
+    case .pushToStart:
+      let states = try transaction.liveActivityStates(of: registered.userID)
+      return try startsDue(for: states.filter { $0.deadline > now }, in: transaction, now: now)
+    case .alert, nil:
+      return []
+    }
+  }
+}
+
+extension ActivityState {
+  /// A push-to-start token may be registered for one attributes type only.
+  fileprivate func fits(_ registration: Registration) -> Bool {
+    registration.attributesType == nil || registration.attributesType == attributesType
+  }
+}

@@ -1,0 +1,52 @@
+import Cryptography
+import Foundation
+import Pushes
+import Vocabulary
+
+/// The push jobs that bring one activity's newest state to its phones. Pure.
+///
+/// A job's id is made of what it does, so that an event that comes twice makes the same job twice,
+/// with the same `apns-id`.
+extension ActivityState {
+  /// An `update` or `end` for one update token.
+  ///
+  /// - Throws: `PayloadTooLarge`.
+  func job(to registration: Registration) throws -> PushJob {
+    let event: LiveActivityPayload.Event =
+      self.event == .end ? .end(dismissAt: dismissAt ?? causedAt) : .update
+    return try job(
+      self.event == .end ? .end : .update, payload: event, to: registration,
+      id: UUIDText.named([
+        self.event.rawValue, contextKey.text, String(rev), registration.token.hex,
+      ]),
+      collapseID: nil)
+  }
+
+  /// A push-to-start for one push-to-start token; nil when this card is not started by push.
+  ///
+  /// All starts of one (session, token) have one id and one collapse id, whatever state they carry:
+  /// queued while the phone is away, they become one card.
+  func startJob(to registration: Registration) throws -> PushJob? {
+    guard let attributes, let alertTitle, let alertBody, event != .end else { return nil }
+    let event = LiveActivityPayload.Event.start(
+      attributesType: attributesType, attributes: try JSONValue(parsing: attributes),
+      alertTitle: alertTitle, alertBody: alertBody)
+    return try job(
+      .start, payload: event, to: registration,
+      id: UUIDText.named(["start", sessionID.text, registration.token.hex]),
+      collapseID: CollapseID.of("start:\(sessionID)"))
+  }
+
+  private func job(
+    _ event: PushJob.Event, payload: LiveActivityPayload.Event, to registration: Registration,
+    id: String, collapseID: String?
+  ) throws -> PushJob {
+    let payload = LiveActivityPayload(
+      event: payload, contentState: try JSONValue(parsing: contentState), staleAt: staleAt)
+    return PushJob(
+      id: id, event: event, sessionID: sessionID, userID: userID, contextKey: contextKey, rev: rev,
+      token: registration.token, environment: registration.environment,
+      bundleID: registration.bundleID, collapseID: collapseID, deadline: deadline,
+      causedAt: causedAt, traceparent: traceparent, payload: try payload.encoded())
+  }
+}

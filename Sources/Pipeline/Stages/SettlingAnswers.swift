@@ -1,0 +1,184 @@
+import Pushes
+import ServiceRuntime
+import Vocabulary
+
+/// What the sender does about answers: carries out remedies, and keeps one record per attempt.
+extension APNsSender {
+  /// Sends of one visit at most, when nobody answers: once, and twice at once on other connections.
+  private static let sendsPerVisitMax = 3
+  private static let waitWithoutAnswer: Duration = .seconds(5)
+
+  /// Carries out what the answers ask for, in one transaction.
+  ///
+  /// - Throws: ``StoreError``; then nothing has been stored and nothing has changed here.
+  func settle(_ answers: [(Sending, PushOutcome)]) throws -> [Settlement] {
+    let now = time.now()
+    let lanesBefore = lanes
+    let guardsBefore = guards
+    var again: [Sending] = []
+    do {
+      let settlements = try store.write { transaction in
+        again = []
+        self.lanes = lanesBefore
+        self.guards = guardsBefore
+        var records: [DeliveryRecord] = []
+        let settlements = try answers.compactMap { sending, outcome in
+          records.append(record(sending, outcome, now: now))
+          return try settle(sending, outcome, &again, in: transaction, now: now)
+        }
+        try transaction.save(records)
+        return settlements
+      }
+      for (sending, outcome) in answers { metrics.count(sending, outcome, now: now) }
+      metrics.show(lanes)
+      // What an open lane refused goes behind the others, so that the next probe is another token's.
+      let refused = again.filter { lanes.isOpen($0.lane) }
+      waiting = again.filter { !lanes.isOpen($0.lane) } + waiting + refused
+      return settlements
+    } catch {
+      lanes = lanesBefore
+      guards = guardsBefore
+      throw error
+    }
+  }
+
+  /// Nil when the job goes out again without having been settled.
+  private func settle(
+    _ sending: Sending, _ outcome: PushOutcome, _ again: inout [Sending],
+    in transaction: any StoreTransaction, now: UnixTime
+  ) throws -> Settlement? {
+    let job = sending.job
+    let circumstances = PushCircumstances(
+      isLiveActivity: job.isLiveActivity, isProven: sending.isProven,
+      triedOtherEnvironment: sending.triedOtherEnvironment)
+    let remedy = outcome.remedy(circumstances)
+    if remedy == .done {
+      try accepted(sending, in: transaction, now: now)
+      return Settlement(sending.delivery, .done)
+    }
+    if job.event == .start {
+      try transaction.claimStart(of: job.sessionID, token: job.token, until: nil)
+    }
+    var next = sending
+    switch remedy {
+    case .done: preconditionFailure("handled above")
+    case .openLane(let reason):
+      openLane(sending.lane, because: reason, now: now)
+      again.append(next)
+      return nil
+    case .renewProviderToken:
+      if sending.renewedProviderToken {
+        openLane(sending.lane, because: "403 ExpiredProviderToken with a fresh token", now: now)
+      }
+      // On an open lane this was its probe.
+      lanes.undecided(on: sending.lane, now: now)
+      next.renewedProviderToken = true
+      again.append(next)
+      return nil
+    default: break
+    }
+    lanes.undecided(on: sending.lane, now: now)
+    switch remedy {
+    case .done, .openLane, .renewProviderToken: return nil
+    case .pruneToken(let reason, let diedAt):
+      let moment = min(diedAt ?? sending.sentAt, sending.sentAt)
+      try prune(job.token, because: reason, unlessRegisteredAfter: moment, in: transaction)
+      return Settlement(sending.delivery, .done)
+    case .pruneTokenUnlessMany(let reason):
+      return try refused(sending, because: reason, &again, in: transaction, now: now)
+    case .tryOtherEnvironment:
+      next.environment = sending.environment == .production ? .sandbox : .production
+      next.triedOtherEnvironment = true
+      again.append(next)
+      return nil
+    case .dead(let reason): return Settlement(sending.delivery, .dead(because: reason))
+    case .retry(let least, let reason):
+      return Settlement(sending.delivery, .retry(notBefore: least, because: reason))
+    case .sendAgain(let reason):
+      if sending.delivery.attempt == 1, sending.sends < Self.sendsPerVisitMax {
+        again.append(next)
+        return nil
+      }
+      return Settlement(
+        sending.delivery, .retry(notBefore: Self.waitWithoutAnswer, because: reason))
+    }
+  }
+
+  private func accepted(
+    _ sending: Sending, in transaction: any StoreTransaction, now: UnixTime
+  ) throws {
+    let job = sending.job
+    if lanes.accepted(on: sending.lane) {
+      log.info(
+        "lane closed", ["topic": sending.topic, "environment": sending.environment.rawValue])
+    }
+    guards[sending.lane, default: MassGuard()].accepted(job.token, now: now)
+    if !sending.isProven {
+      try transaction.moveToken(job.token, to: sending.environment)
+      try transaction.markProven(job.token, at: now)
+    }
+    switch job.event {
+    case .alert: break
+    case .start: try transaction.acceptStart(of: job.sessionID, token: job.token, at: now)
+    case .update, .end: try transaction.raiseDeliveredRev(to: job.rev, token: job.token)
+    }
+  }
+
+  /// Refused in a way that good tokens are refused too when a topic is wrong: pruned only while the
+  /// mass guard agrees.
+  private func refused(
+    _ sending: Sending, because reason: String, _ again: inout [Sending],
+    in transaction: any StoreTransaction, now: UnixTime
+  ) throws -> Settlement? {
+    let token = sending.job.token
+    let ruling = guards[sending.lane, default: MassGuard()].refused(
+      token, because: reason, now: now)
+    switch ruling {
+    case .prune:
+      try prune(token, because: reason, unlessRegisteredAfter: sending.sentAt, in: transaction)
+      return Settlement(sending.delivery, .done)
+    case .stopPruning(let restore):
+      let restored = try transaction.restore(restore, prunedBecause: reason)
+      metrics.guardTrips.add()
+      openLane(
+        sending.lane, because: "\(restore.count) tokens answer \(reason); \(restored) restored",
+        now: now)
+      again.append(sending)
+      return nil
+    }
+  }
+
+  private func prune(
+    _ token: PushToken, because reason: String, unlessRegisteredAfter moment: UnixTime,
+    in transaction: any StoreTransaction
+  ) throws {
+    let pruned = try transaction.prune(
+      token, because: reason, unlessRegisteredAfter: moment)
+    metrics.pruned(pruned, because: reason)
+    if pruned > 0 { log.info("token pruned", ["token": token.fingerprint, "because": reason]) }
+  }
+
+  private func openLane(_ lane: Lane, because reason: String, now: UnixTime) {
+    guard lanes.open(lane, because: reason, now: now) else { return }
+    log.error(
+      "lane open: nothing is sent but a probe",
+      [
+        "environment": lane.environment.rawValue, "topic": lane.topic, "because": reason,
+        "do": "check the provider key, its team, the bundle id and the environment",
+      ])
+  }
+
+  private func record(_ sending: Sending, _ outcome: PushOutcome, now: UnixTime) -> DeliveryRecord {
+    let job = sending.job
+    let (status, reason) =
+      switch outcome {
+      case .answered(let answer): (Optional(answer.status), answer.reason)
+      case .neverProcessed(let cause), .unanswered(let cause): (nil, cause)
+      }
+    return DeliveryRecord(
+      jobID: job.id, sessionID: job.sessionID, userID: job.userID, contextKey: job.contextKey,
+      rev: job.rev, tokenFingerprint: job.token.fingerprint, event: job.event.rawValue,
+      status: status, reason: reason, attempt: sending.delivery.attempt, causedAt: job.causedAt,
+      settledAt: now)
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Vocabulary
+
+/// The body of a Live Activity push. APNs takes 4096 bytes and silently drops what ActivityKit
+/// cannot decode, so it is built in one place.
+///
+/// Source: developer.apple.com, "Starting and updating Live Activities with ActivityKit push
+/// notifications".
+package struct LiveActivityPayload: Hashable, Sendable {
+  /// The largest body APNs takes for an alert or a Live Activity, in UTF-8 bytes.
+  package static let bytesMax = 4096
+  /// What the stamp adds: `"timestamp":`, ten digits and a comma. Ten digits last until 2286.
+  package static let stampBytes = 23
+
+  package enum Event: Hashable, Sendable {
+    /// Puts a new activity on the phone. iOS wants an alert with it; it has no sound, because the
+    /// invitation's own alert makes one.
+    case start(attributesType: String, attributes: JSONValue, alertTitle: String, alertBody: String)
+    case update
+    /// Removes the card at `dismissAt`; a moment that has passed removes it now.
+    case end(dismissAt: UnixTime)
+  }
+
+  package var event: Event
+  /// What ActivityKit decodes; an object.
+  package var contentState: JSONValue
+  package var staleAt: UnixTime?
+
+  package init(event: Event, contentState: JSONValue, staleAt: UnixTime?) {
+    self.event = event
+    self.contentState = contentState
+    self.staleAt = staleAt
+  }
+
+  /// The body without its stamp. Text that does not fit is shortened, the longest first.
+  ///
+  /// - Throws: ``PayloadTooLarge`` when it still does not fit.
+  package func encoded() throws(PayloadTooLarge) -> Data {
+    var payload = self
+    var body = payload.json.encoded
+    let original = body.count
+    while body.count + Self.stampBytes > Self.bytesMax {
+      let excess = body.count + Self.stampBytes - Self.bytesMax
+      guard payload.shortenLongestText(byAtLeast: excess) else {
+        throw PayloadTooLarge(
+          bytes: original + Self.stampBytes, shortest: body.count + Self.stampBytes)
+      }
+      body = payload.json.encoded
+    }
+    return body
+  }
+
+  private var json: JSONValue {
+    var aps: [String: JSONValue] = ["content-state": contentState]
+    if let staleAt { aps["stale-date"] = .integer(staleAt.seconds) }
+    switch event {
+    case .start(let type, let attributes, let title, let body):
+      aps["event"] = "start"
+      aps["attributes-type"] = .string(type)
+      aps["attributes"] = attributes
+      aps["alert"] = ["title": .string(title), "body": .string(body)]
+      aps["input-push-token"] = 1
+    case .update: aps["event"] = "update"
+    case .end(let dismissAt):
+      aps["event"] = "end"
+      aps["dismissal-date"] = .integer(dismissAt.seconds)
+    }
+    return ["aps": .object(aps)]
+  }
+
+  /// Puts `aps.timestamp` into an encoded body: done at the moment of sending, when this state has
+  /// just been confirmed as the newest.
+  ///
+  /// - Precondition: `body` came from ``encoded()``.
+  package static func stamped(_ body: Data, at moment: UnixTime) -> Data {
+    let opening = Data(#"{"aps":{"#.utf8)
+    precondition(body.starts(with: opening), "a payload begins with its aps object")
+    var stamped = Data(capacity: body.count + stampBytes)
+    stamped.append(opening)
+    stamped.append(contentsOf: #""timestamp":\#(moment.seconds),"#.utf8)
+    stamped.append(body.dropFirst(opening.count))
+    return stamped
+  }
+}
+
+/// A payload that no shortening makes fit.
+package struct PayloadTooLarge: Error, Hashable, CustomStringConvertible {
+  /// As asked for.
+  package let bytes: Int
+  /// With all text shortened.
+  package let shortest: Int
+
+  package var description: String {
+    "payload is \(bytes) bytes, shortened \(shortest); APNs takes \(LiveActivityPayload.bytesMax)"
+  }
+}

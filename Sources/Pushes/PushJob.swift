@@ -1,0 +1,75 @@
+import Foundation
+import Vocabulary
+
+/// One push to one token, ready to send but for the stamp: what travels on the `apns` queue.
+package struct PushJob: Hashable, Sendable {
+  package enum Event: String, Hashable, Sendable, CaseIterable { case start, update, end, alert }
+
+  /// Also the `apns-id`: the same on every retry, and when the event that caused it comes twice.
+  package let id: String
+  package let event: Event
+  package let sessionID: SessionID
+  package let userID: UserID
+  /// Nil for an alert.
+  package let contextKey: ContextKey?
+  package let rev: Int
+  package let token: PushToken
+  package let environment: PushEnvironment
+  /// Nil: the bundle the sender is configured with.
+  package let bundleID: String?
+  package let collapseID: String?
+  /// Of an alert: which notification it belongs to. Once that is resolved, the alert is not sent.
+  package let dedupeKey: String?
+  /// After this the push is pointless and is dropped.
+  package let deadline: UnixTime
+  /// When the mutation happened: where critical time starts.
+  package let causedAt: UnixTime
+  package let traceparent: String?
+  /// The body for APNs without `aps.timestamp`; see ``LiveActivityPayload/stamped(_:at:)``.
+  package let payload: Data
+
+  package init(
+    id: String, event: Event, sessionID: SessionID, userID: UserID, contextKey: ContextKey?,
+    rev: Int, token: PushToken, environment: PushEnvironment, bundleID: String?,
+    collapseID: String?, dedupeKey: String? = nil, deadline: UnixTime, causedAt: UnixTime,
+    traceparent: String?, payload: Data
+  ) {
+    self.id = id
+    self.event = event
+    self.sessionID = sessionID
+    self.userID = userID
+    self.contextKey = contextKey
+    self.rev = rev
+    self.token = token
+    self.environment = environment
+    self.bundleID = bundleID
+    self.collapseID = collapseID
+    self.dedupeKey = dedupeKey
+    self.deadline = deadline
+    self.causedAt = causedAt
+    self.traceparent = traceparent
+    self.payload = payload
+  }
+
+  package var isLiveActivity: Bool { event != .alert }
+
+  /// `apns-push-type`.
+  package var pushType: String { isLiveActivity ? "liveactivity" : "alert" }
+
+  /// `apns-topic`: a Live Activity's is the bundle with Apple's suffix.
+  package func topic(bundle configured: String) -> String {
+    let bundle = bundleID ?? configured
+    return isLiveActivity ? bundle + ".push-type.liveactivity" : bundle
+  }
+
+  /// `apns-expiration` for a push sent `now`: how long APNs may keep it for a phone that is away.
+  package func expiration(now: UnixTime) -> Int64 {
+    let kept: Duration =
+      switch event {
+      case .start: .seconds(600)
+      case .update, .alert: deadline - now
+      case .end: .seconds(8 * 3600)
+      }
+    return min(now + kept, deadline).seconds
+  }
+}

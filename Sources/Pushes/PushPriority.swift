@@ -1,0 +1,43 @@
+import Vocabulary
+
+/// Spends Apple's hourly budget of immediate pushes: starts, ends and alerts always go with 10; of
+/// an activity's updates one per interval does, the others go with 5, which costs nothing.
+///
+/// Source: developer.apple.com, "Starting and updating Live Activities with ActivityKit push
+/// notifications".
+package struct PushPriority: Sendable {
+  package static let immediate = 10
+  package static let considerate = 5
+  /// Activities remembered at most; beyond it the oldest half is forgotten, which only means that
+  /// one more of their updates goes with 10.
+  package static let activitiesMax = 100_000
+
+  private let interval: Duration
+  private let intervalWhenSparing: Duration
+  private var lastImmediate: [PushToken: UnixTime] = [:]
+
+  /// - Parameters:
+  ///   - interval: the least time between two immediate updates of one activity.
+  ///   - intervalWhenSparing: the same for a phone that reported `frequentPushesEnabled: false`.
+  package init(interval: Duration = .seconds(15), intervalWhenSparing: Duration = .seconds(60)) {
+    self.interval = interval
+    self.intervalWhenSparing = intervalWhenSparing
+  }
+
+  /// The priority of a push sent `now`.
+  package mutating func next(
+    for event: PushJob.Event, to token: PushToken, frequentPushesEnabled: Bool?, now: UnixTime
+  ) -> Int {
+    guard event == .update else { return Self.immediate }
+    let wait = frequentPushesEnabled == false ? intervalWhenSparing : interval
+    if let last = lastImmediate[token], now >= last, now - last < wait { return Self.considerate }
+    if lastImmediate.count >= Self.activitiesMax { forgetOlderHalf() }
+    lastImmediate[token] = now
+    return Self.immediate
+  }
+
+  private mutating func forgetOlderHalf() {
+    let middle = lastImmediate.values.sorted()[lastImmediate.count / 2]
+    lastImmediate = lastImmediate.filter { $0.value > middle }
+  }
+}

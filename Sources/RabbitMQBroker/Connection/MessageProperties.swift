@@ -1,0 +1,71 @@
+import CRabbitMQ
+import Foundation
+import Pipeline
+import Vocabulary
+
+extension AMQPPool {
+  /// The properties of a persistent message. Valid until ``recycle()``.
+  func properties(of message: Message) -> amqp_basic_properties_t {
+    var properties = amqp_basic_properties_t()
+    properties._flags =
+      UInt32(AMQP_BASIC_DELIVERY_MODE_FLAG) | UInt32(AMQP_BASIC_MESSAGE_ID_FLAG)
+      | UInt32(AMQP_BASIC_TYPE_FLAG) | UInt32(AMQP_BASIC_CONTENT_TYPE_FLAG)
+    properties.delivery_mode = UInt8(AMQP_DELIVERY_PERSISTENT.rawValue)
+    properties.message_id = bytes(message.id)
+    properties.type = bytes(message.type)
+    properties.content_type = bytes(message.contentType)
+    if let timestamp = message.timestamp {
+      properties._flags |= UInt32(AMQP_BASIC_TIMESTAMP_FLAG)
+      properties.timestamp = UInt64(clamping: timestamp.seconds)
+    }
+    if !message.headers.isEmpty {
+      properties._flags |= UInt32(AMQP_BASIC_HEADERS_FLAG)
+      properties.headers = table(message.headers)
+    }
+    return properties
+  }
+}
+
+extension Message {
+  /// Copies the properties; what the sender left out reads as empty.
+  init(_ properties: amqp_basic_properties_t, body: Data) {
+    func text(_ flag: Int32, _ bytes: amqp_bytes_t) -> String {
+      properties._flags & UInt32(flag) == 0 ? "" : String(bytes)
+    }
+    let flags = properties._flags
+    self.init(
+      id: text(AMQP_BASIC_MESSAGE_ID_FLAG, properties.message_id),
+      type: text(AMQP_BASIC_TYPE_FLAG, properties.type),
+      contentType: text(AMQP_BASIC_CONTENT_TYPE_FLAG, properties.content_type),
+      headers: flags & UInt32(AMQP_BASIC_HEADERS_FLAG) == 0 ? [:] : .init(properties.headers),
+      body: body,
+      timestamp: flags & UInt32(AMQP_BASIC_TIMESTAMP_FLAG) == 0
+        ? nil : UnixTime(seconds: Int64(clamping: properties.timestamp)))
+  }
+
+  /// Why the protocol cannot carry it; nil when it can.
+  func misfit(exchange: String, routingKey: String, limits: BrokerLimits) -> String? {
+    let short = [
+      ("message_id", id), ("type", type), ("content_type", contentType), ("exchange", exchange),
+      ("routing key", routingKey),
+    ]
+    for (name, text) in short + headers.keys.map({ ("header name", $0) })
+    where text.utf8.count > 255 {
+      return "\(name) has \(text.utf8.count) bytes, at most 255 are wanted"
+    }
+    let size = headers.reduce(0) { total, header in
+      if case .text(let text) = header.value {
+        total + header.key.utf8.count + text.utf8.count + 6
+      } else {
+        total + header.key.utf8.count + 10
+      }
+    }
+    if size > limits.headers_bytes {
+      return "headers have \(size) bytes, at most \(limits.headers_bytes) are wanted"
+    }
+    if body.count > limits.body_bytes {
+      return "body has \(body.count) bytes, at most \(limits.body_bytes) are wanted"
+    }
+    return nil
+  }
+}

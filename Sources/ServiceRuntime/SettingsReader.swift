@@ -1,0 +1,98 @@
+import Vocabulary
+
+/// Reads settings from flags and the environment, flags first, and collects every problem with the
+/// value given and what was wanted. A value that was given is never replaced by a default.
+///
+/// `LOCKSTEP_HTTP_ADDR` and `--http-addr` are the same setting.
+package struct SettingsReader {
+  package static let prefix = "LOCKSTEP_"
+
+  private let environment: [String: String]
+  private let flags: [String: String]
+  package private(set) var problems: [String] = []
+
+  /// `flags`: by setting name, `HTTP_ADDR`.
+  package init(environment: [String: String], flags: [String: String]) {
+    self.environment = environment
+    self.flags = flags
+  }
+
+  /// The flag of a setting: `--http-addr` for `HTTP_ADDR`.
+  package static func flag(_ name: String) -> String {
+    "--" + name.lowercased().replacing("_", with: "-")
+  }
+
+  private func source(_ name: String) -> (value: String, shownName: String)? {
+    if let value = flags[name] { return (value, Self.flag(name)) }
+    if let value = environment[Self.prefix + name], !value.isEmpty {
+      return (value, Self.prefix + name)
+    }
+    return nil
+  }
+
+  /// Notes a problem with a value; secrets are not shown.
+  package mutating func refuse(_ name: String, _ complaint: String, isSecret: Bool = false) {
+    guard let (value, shownName) = source(name) else {
+      problems.append("\(Self.prefix)\(name) is not set: \(complaint)")
+      return
+    }
+    problems.append("\(shownName)=\(isSecret ? "…" : value): \(complaint)")
+  }
+
+  package func text(_ name: String) -> String? { source(name)?.value }
+
+  /// Empty, with a problem noted, when it is not set.
+  package mutating func requiredText(_ name: String, want: String) -> String {
+    guard let value = text(name) else {
+      refuse(name, "want \(want)")
+      return ""
+    }
+    return value
+  }
+
+  package mutating func integer(_ name: String, in range: ClosedRange<Int>, default fallback: Int)
+    -> Int
+  {
+    guard let value = text(name) else { return fallback }
+    guard let number = Int(value), range.contains(number) else {
+      refuse(name, "want a whole number from \(range.lowerBound) to \(range.upperBound)")
+      return fallback
+    }
+    return number
+  }
+
+  package mutating func seconds(_ name: String, in range: ClosedRange<Int>, default fallback: Int)
+    -> Duration
+  {
+    guard let value = text(name) else { return .seconds(fallback) }
+    guard let number = Int(value), range.contains(number) else {
+      refuse(name, "want whole seconds from \(range.lowerBound) to \(range.upperBound)")
+      return .seconds(fallback)
+    }
+    return .seconds(number)
+  }
+
+  /// Reads with `read`; what it throws becomes the problem.
+  package mutating func value<Value>(
+    _ name: String, isSecret: Bool = false, _ read: (String) throws -> Value
+  ) -> Value? {
+    guard let text = text(name) else { return nil }
+    do {
+      return try read(text)
+    } catch {
+      refuse(name, "\(error)", isSecret: isSecret)
+      return nil
+    }
+  }
+
+  /// As ``value(_:isSecret:_:)``; not being set is a problem too.
+  package mutating func required<Value>(
+    _ name: String, want: String, isSecret: Bool = false, _ read: (String) throws -> Value
+  ) -> Value? {
+    guard text(name) != nil else {
+      refuse(name, "want \(want)")
+      return nil
+    }
+    return value(name, isSecret: isSecret, read)
+  }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Glibc
+import HTTP2
+import Vocabulary
+
+/// The stand-in for APNs: takes requests, lets faults strike, answers by the rules, and hands
+/// accepted pushes to the phones.
+struct APNsService: Sendable {
+  let world: World
+  /// Nil when one port serves both environments.
+  let environment: APNsEnvironment?
+
+  /// Called on the HTTP/2 server's thread.
+  func reply(to request: HTTP2Request) -> HTTP2Reply {
+    let asked = APNsRequest(
+      method: request.method, path: request.path,
+      headers: request.headers.map { APNsRequest.Header($0.name, $0.value) },
+      body: Array(request.body))
+    return world.change { world, now in
+      let fault = world.strike(asked)
+      let outcome = world.settle(
+        asked, on: request.connection, in: environment, fault: fault, at: now)
+      return (reply(outcome, fault: fault, at: now), outcome.effects)
+    }
+  }
+
+  private func reply(_ outcome: World.Outcome, fault: Fault?, at now: UnixTime) -> HTTP2Reply {
+    let answer = response(outcome, retryAfter: fault?.retryAfterSeconds, at: now)
+    switch fault?.action {
+    case nil, .answer: return .respond(answer)
+    case .delay: return .respondAfter(.milliseconds(fault?.delayMilliseconds ?? 0), answer)
+    case .never: return .never
+    case .drop: return .dropConnection
+    // INTERNAL_ERROR of RFC 9113, section 7.
+    case .reset: return .resetStream(errorCode: 2)
+    case .goaway:
+      let debug = APNsRefusal(503, fault?.reason ?? "Shutdown").body.encoded
+      return .goAway(debug: String(decoding: debug, as: UTF8.self), after: nil)
+    case .deaf: return .goDeaf
+    }
+  }
+
+  private func response(_ outcome: World.Outcome, retryAfter: Int?, at now: UnixTime)
+    -> HTTP2Response
+  {
+    var headers = [("apns-id", outcome.apnsID), ("date", now.httpDate)]
+    if let id = outcome.uniqueID { headers.append(("apns-unique-id", id)) }
+    if let retryAfter { headers.append(("retry-after", String(retryAfter))) }
+    guard let refusal = outcome.refusal else {
+      return HTTP2Response(status: 200, headers: headers)
+    }
+    headers.append(("content-type", "application/json"))
+    return HTTP2Response(
+      status: refusal.status, headers: headers, body: refusal.body.encoded)
+  }
+}
+
+extension UnixTime {
+  /// As HTTP writes dates, `Mon, 30 Nov 2026 04:21:05 GMT`.
+  var httpDate: String {
+    var whole = time_t(seconds)
+    var parts = tm()
+    gmtime_r(&whole, &parts)
+    var text = [CChar](repeating: 0, count: 40)
+    let length = strftime(&text, text.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
+    return String(decoding: text.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import Vocabulary
+
+/// A wish for trouble: which pushes, what happens to them, how often.
+///
+/// Written as JSON, `{"match": {"push_type": "liveactivity", "percent": 5}, "action": "answer",
+/// "status": 503, "reason": "ServiceUnavailable", "count": 100}`. A file holds an array of them.
+package struct Fault: Hashable, Sendable, Codable {
+  package enum Action: String, Codable, Hashable, Sendable, CaseIterable {
+    /// Answers `status` and `reason`.
+    case answer
+    /// Answers as usual, `delay_ms` later.
+    case delay
+    /// Never answers; the connection lives.
+    case never
+    /// Closes the TCP connection.
+    case drop
+    /// RST_STREAM with INTERNAL_ERROR.
+    case reset
+    /// GOAWAY below this stream, with `reason`.
+    case goaway
+    /// Nothing is read or written on the connection any more, and it stays open.
+    case deaf
+  }
+
+  /// Everything that is given must fit; nothing given fits every push.
+  package struct Match: Hashable, Sendable, Codable {
+    package var pushType: String?
+    /// `start`, `update` or `end`.
+    package var event: String?
+    /// Lower-case digits.
+    package var token: String?
+    /// The id of a phone.
+    package var phone: String?
+    /// 0 to 100; absent means all.
+    package var percent: Double?
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case pushType = "push_type"
+      case event, token, phone, percent
+    }
+
+    package init(
+      pushType: String? = nil, event: String? = nil, token: String? = nil, phone: String? = nil,
+      percent: Double? = nil
+    ) {
+      self.pushType = pushType
+      self.event = event
+      self.token = token
+      self.phone = phone
+      self.percent = percent
+    }
+  }
+
+  package var match: Match?
+  package var action: Action
+  package var status: Int?
+  package var reason: String?
+  /// The answer's `retry-after`.
+  package var retryAfterSeconds: Int?
+  package var delayMilliseconds: Int?
+  /// Whether the phone gets the push all the same: an answer that was lost, not a push.
+  package var delivers: Bool?
+  /// How often it strikes; absent means without end.
+  package var count: Int?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case match, action, status, reason
+    case retryAfterSeconds = "retry_after_seconds"
+    case delayMilliseconds = "delay_ms"
+    case delivers, count
+  }
+
+  package init(
+    _ action: Action, match: Match? = nil, status: Int? = nil, reason: String? = nil,
+    retryAfterSeconds: Int? = nil, delayMilliseconds: Int? = nil, delivers: Bool? = nil,
+    count: Int? = nil
+  ) {
+    self.match = match
+    self.action = action
+    self.status = status
+    self.reason = reason
+    self.retryAfterSeconds = retryAfterSeconds
+    self.delayMilliseconds = delayMilliseconds
+    self.delivers = delivers
+    self.count = count
+  }
+
+  /// Reads an array of faults.
+  ///
+  /// - Throws: ``SettingsError`` that names each problem with the place it is at.
+  package static func list(reading json: Data) throws(SettingsError) -> [Fault] {
+    let faults: [Fault]
+    do {
+      try refuseUnknownNames(in: JSONValue(parsing: json))
+      faults = try JSONDecoder().decode([Fault].self, from: json)
+    } catch let error as SettingsError {
+      throw error
+    } catch {
+      throw SettingsError(["faults: not an array of faults: \(error)"])
+    }
+    let problems = faults.enumerated().flatMap { index, fault in
+      fault.problems.map { "faults[\(index)].\($0)" }
+    }
+    guard problems.isEmpty else { throw SettingsError(problems) }
+    return faults
+  }
+
+  /// A misspelt name would otherwise make a fault that strikes everything.
+  private static func refuseUnknownNames(in json: JSONValue) throws(SettingsError) {
+    guard case .array(let items) = json else { return }
+    var problems: [String] = []
+    for (index, item) in items.enumerated() {
+      let known = Set(CodingKeys.allCases.map(\.rawValue))
+      let knownInMatch = Set(Match.CodingKeys.allCases.map(\.rawValue))
+      if case .object(let members) = item {
+        problems += members.keys.filter { !known.contains($0) }.sorted()
+          .map { "faults[\(index)].\($0): unknown name" }
+      }
+      if case .object(let members) = item["match"] {
+        problems += members.keys.filter { !knownInMatch.contains($0) }.sorted()
+          .map { "faults[\(index)].match.\($0): unknown name" }
+      }
+    }
+    guard problems.isEmpty else { throw SettingsError(problems) }
+  }
+
+  private var problems: [String] {
+    var found: [String] = []
+    if action == .answer, !(200...599).contains(status ?? 0) {
+      found.append("status: \(status.map(String.init) ?? "absent"), want 200 to 599")
+    }
+    if action == .delay, !(1...600_000).contains(delayMilliseconds ?? 0) {
+      let given = delayMilliseconds.map(String.init) ?? "absent"
+      found.append("delay_ms: \(given), want 1 to 600000")
+    }
+    if let count, count < 1 { found.append("count: \(count), want 1 or more") }
+    if let percent = match?.percent, !(0...100).contains(percent) {
+      found.append("match.percent: \(percent), want 0 to 100")
+    }
+    if let type = match?.pushType, PushType(rawValue: type) == nil {
+      found.append("match.push_type: \(type), want a push type of APNs")
+    }
+    if let event = match?.event, PushPayload.Event(rawValue: event) == nil {
+      found.append("match.event: \(event), want start, update or end")
+    }
+    return found
+  }
+}

@@ -1,0 +1,32 @@
+/// Something that APNs or a phone would swallow in silence and that is wrong all the same. One of
+/// them fails the run's verdict.
+package struct Finding: Hashable, Sendable {
+  package enum Rule: String, Codable, Hashable, Sendable, CaseIterable {
+    case contentType = "content-type"
+    case json
+    case aps
+    case event
+    case tokenUse = "token-use"
+    case timestamp
+    case contentState = "content-state"
+    case attributesType = "attributes-type"
+    case attributes
+    case alert
+    case inputPushToken = "input-push-token"
+    case staleDate = "stale-date"
+    case dismissalDate = "dismissal-date"
+    case contentAvailable = "content-available"
+    case doubledStart = "doubled-start"
+    case olderRev = "older-rev"
+    case api
+  }
+
+  package let rule: Rule
+  /// What was found and what was wanted.
+  package let detail: String
+
+  package init(_ rule: Rule, _ detail: String) {
+    self.rule = rule
+    self.detail = detail
+  }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import HTTPServing
+import ServiceRuntime
+import Vocabulary
+
+/// The simulator's own HTTP API and page, for people and tests on this machine.
+struct ControlAPI: Sendable {
+  /// How many phones, or records, one answer tells of unless asked otherwise.
+  static let listedMax = 1000
+
+  let world: World
+  let desk: PhoneDesk
+  let stopping: StopSignal
+
+  func answer(_ request: HTTPRequest) -> HTTPResponse {
+    if let refusal = refuseStrangers(request) { return refusal }
+    do {
+      return try route(request)
+    } catch let error as SettingsError {
+      return problem(422, "\(error)")
+    } catch let error as DecodingError {
+      return problem(422, "the body does not fit: \(error)")
+    } catch {
+      return problem(502, "\(error)")
+    }
+  }
+
+  private func route(_ request: HTTPRequest) throws -> HTTPResponse {
+    let segments = request.segments
+    switch (request.method, segments.first ?? "", segments.count) {
+    case ("GET", "", 0): return .page
+    case ("GET", "events", 1):
+      let stream = EventStream(world: world, stopping: stopping)
+      return .stream { stream.next() }
+    case ("GET", "phones", 1):
+      let limit = request.query("limit").flatMap { Int($0) } ?? Self.listedMax
+      return world.read { state in
+        .json(
+          200,
+          state.fleet.phoneIDs.prefix(max(0, limit)).compactMap { state.fleet.phones[$0] }
+            .map { PhoneView($0, all: true) })
+      }
+    case ("GET", "phones", 2):
+      guard let phone = world.read({ $0.fleet.phones[segments[1]] }) else { return unknown }
+      return .json(200, PhoneView(phone, all: true))
+    case ("POST", "phones", 1): return .json(201, try desk.add(decoded(request)))
+    case ("POST", "phones", 3): return try change(segments[1], segments[2], request)
+    case ("GET", "verdict", 1): return .json(200, desk.verdict())
+    case ("GET", "pushes", 1):
+      let limit = request.query("limit").flatMap { Int($0) } ?? Self.listedMax
+      return .json(200, world.read { $0.fleet.pushes(after: 0, atMost: max(0, limit)) })
+    case ("GET", "faults", 1): return .json(200, world.read { $0.faults.faults })
+    case ("POST", "faults", 1):
+      let faults = try Fault.list(reading: request.body)
+      world.change { state, _ in
+        state.faults = FaultPlan(faults)
+        return ((), [])
+      }
+      return .json(200, faults)
+    case (_, "", 0), (_, "events", 1), (_, "verdict", 1), (_, "pushes", 1), (_, "faults", 1),
+      (_, "phones", 1...3):
+      return problem(405, "\(request.method) is not for \(request.path)")
+    default: return unknown
+    }
+  }
+
+  private func change(_ id: String, _ what: String, _ request: HTTPRequest) throws -> HTTPResponse {
+    guard world.read({ $0.fleet.phones[id] != nil }) else { return unknown }
+    switch what {
+    case "start-local": try desk.startLocally(decoded(request, SessionChoice.self).session, on: id)
+    case "offline":
+      act(on: id) { phone, _, _ in
+        phone.goOffline(); return []
+      }
+    case "online": act(on: id) { phone, mint, now in phone.goOnline(at: now, mint: &mint) }
+    case "dismiss":
+      let choice = request.body.isEmpty ? nil : try decoded(request, SessionChoice.self)
+      act(on: id) { phone, _, now in phone.dismiss(choice?.session, at: now) }
+    case "uninstall":
+      act(on: id) { phone, _, now in
+        phone.uninstall(at: now); return []
+      }
+    default: return unknown
+    }
+    guard let phone = world.read({ $0.fleet.phones[id] }) else { return unknown }
+    return .json(200, PhoneView(phone, all: true))
+  }
+
+  private func act(
+    on id: String,
+    _ happening: (inout VirtualPhone, inout TokenMint, UnixTime) -> [PhoneEffect]
+  ) {
+    world.change { state, now in
+      ((), state.fleet.act(on: id, at: now) { phone, mint in happening(&phone, &mint, now) })
+    }
+  }
+
+  private func decoded<Value: Decodable>(_ request: HTTPRequest, _ type: Value.Type = Value.self)
+    throws -> Value
+  {
+    try JSONDecoder().decode(type, from: request.body)
+  }
+
+  /// A page of somebody else, open in the same browser, must not reach us: neither by sending its
+  /// form here nor by a name that leads to this machine.
+  private func refuseStrangers(_ request: HTTPRequest) -> HTTPResponse? {
+    let host = request.header("host") ?? ""
+    let name = host.split(separator: ":").first.map(String.init) ?? ""
+    guard ["127.0.0.1", "localhost"].contains(name) else {
+      return problem(403, "host is \(host), want 127.0.0.1 or localhost")
+    }
+    if let origin = request.header("origin"), origin != "http://\(host)" {
+      return problem(403, "origin is \(origin), want http://\(host)")
+    }
+    return nil
+  }
+
+  private var unknown: HTTPResponse { problem(404, "there is no such thing here") }
+
+  private func problem(_ status: Int, _ detail: String) -> HTTPResponse {
+    let body: JSONValue = [
+      "type": "about:blank", "status": .integer(Int64(status)), "detail": .string(detail),
+    ]
+    return .json(status, body, contentType: "application/problem+json")
+  }
+}
+
+private struct SessionChoice: Decodable {
+  let session: SessionID
+
+  enum CodingKeys: String, CodingKey { case session = "session_id" }
+}

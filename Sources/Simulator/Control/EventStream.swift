@@ -1,0 +1,72 @@
+import Foundation
+import HTTPServing
+import ServiceRuntime
+import Synchronization
+import Vocabulary
+
+/// What one viewer of the page is told, as server-sent events: `phones` (those that changed) and
+/// `pushes` (those that came). The first of each holds everything.
+///
+/// A viewer asks, nothing is queued for it: a slow one sees fewer steps and always the newest.
+final class EventStream: Sendable {
+  /// How many phones a viewer sees.
+  static let phonesMax = 48
+  /// How many pushes one event tells of.
+  static let pushesMax = 60
+  /// How often the fleet is looked at.
+  static let interval = Duration.milliseconds(50)
+  /// A comment is sent after so many quiet looks, so that a viewer who left is noticed.
+  static let quietLooksMax = 200
+
+  private struct Place {
+    /// -1: nothing was told yet.
+    var change = -1
+    var push = 0
+    var quietLooks = 0
+  }
+
+  private let world: World
+  private let stopping: StopSignal
+  private let place = Mutex(Place())
+
+  init(world: World, stopping: StopSignal) {
+    self.world = world
+    self.stopping = stopping
+  }
+
+  func next() -> StreamChunk {
+    let told = place.withLock { $0 }
+    guard told.change < 0 || !stopping.wait(atMost: Self.interval) else { return .end }
+    let (change, phones, pushes) = world.read { state in
+      (
+        state.fleet.changeNumber,
+        state.fleet.phones(changedAfter: told.change, among: Self.phonesMax),
+        told.change == state.fleet.changeNumber
+          ? [] : state.fleet.pushes(after: told.push, atMost: Self.pushesMax)
+      )
+    }
+    guard change != told.change else { return quiet() }
+    place.withLock {
+      $0 = Place(change: change, push: pushes.last?.number ?? told.push)
+    }
+    var text = Data()
+    if !phones.isEmpty || told.change < 0 {
+      text += Self.event("phones", phones.map { PhoneView($0) })
+    }
+    if !pushes.isEmpty { text += Self.event("pushes", pushes) }
+    return text.isEmpty ? .wait : .data(text)
+  }
+
+  private func quiet() -> StreamChunk {
+    place.withLock { place in
+      place.quietLooks += 1
+      guard place.quietLooks >= Self.quietLooksMax else { return .wait }
+      place.quietLooks = 0
+      return .data(Data(": still here\n\n".utf8))
+    }
+  }
+
+  private static func event(_ name: String, _ value: some Encodable) -> Data {
+    Data("event: \(name)\ndata: ".utf8) + JSON.encoded(value) + Data("\n\n".utf8)
+  }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import HTTPClient
+import Vocabulary
+
+/// What is done with phones from outside and needs the Lockstep API at once. Each call waits for
+/// it, on the caller's thread.
+struct PhoneDesk: Sendable {
+  /// How long a new phone's first calls may take, each.
+  static let timeout = Duration.seconds(5)
+
+  let world: World
+  let line: PhoneLine
+  /// Where a phone finds the API that is not told.
+  let apiURL: String
+  let caFile: String?
+
+  /// Adds a phone and makes its tokens known; what the API did not hear is tried again later.
+  func add(_ order: PhoneOrder) throws(SettingsError) -> NewPhone {
+    guard !order.token.isEmpty, !order.userID.text.isEmpty else {
+      throw SettingsError(["user_id and token: want both, not empty"])
+    }
+    let identity: PhoneIdentity
+    do {
+      identity = try world.change { state, _ in
+        let identity = try state.fleet.add(
+          id: order.id, userID: order.userID, name: order.name ?? order.userID.text,
+          environment: order.environment ?? .production)
+        return (identity, [])
+      }
+    } catch let error as SettingsError {
+      throw error
+    } catch {
+      throw SettingsError(["\(error)"])
+    }
+    var url = order.apiURL ?? apiURL
+    while url.last == "/" { url.removeLast() }
+    let account = PhoneLine.Account(apiURL: url, bearer: order.token)
+    line.connect(identity.id, as: account)
+    return NewPhone(
+      id: identity.id, deviceID: identity.deviceID, alertToken: identity.alertToken,
+      pushToStartToken: identity.pushToStartToken,
+      registered: introduce(identity, order.profile, as: account))
+  }
+
+  /// - Returns: whether the API heard everything.
+  private func introduce(
+    _ identity: PhoneIdentity, _ profile: PhoneCall?, as account: PhoneLine.Account
+  ) -> Bool {
+    let client = HTTPClient(timeout: Self.timeout, caFile: caFile)
+    var isHeard = true
+    for call in [profile].compactMap({ $0 }) + identity.registrations {
+      // While the API is away one attempt is enough to know it.
+      let attempt =
+        isHeard ? PhoneLine.attempt(call, as: account, with: client) : .unheard("the API is away")
+      switch attempt {
+      case .heard: break
+      case .refused(let detail):
+        isHeard = false
+        world.complain(detail, of: identity.id)
+      case .unheard:
+        isHeard = false
+        world.change { _, _ in ((), [OwnedEffect(phoneID: identity.id, call: call)]) }
+      }
+    }
+    return isHeard
+  }
+
+  /// Lets the phone's app fetch a session and start its own card of it.
+  func startLocally(_ session: SessionID, on phoneID: String) throws {
+    let client = HTTPClient(timeout: Self.timeout, caFile: caFile)
+    let truth = try ask(session, as: phoneID, with: client)
+    world.change { state, now in
+      let effects = state.fleet.act(on: phoneID, at: now) { phone, mint in
+        phone.startLocally(
+          truth.attributes(for: phone.identity.userID), showing: truth.contentState,
+          staleAt: truth.expiresAt, at: now, mint: &mint)
+      }
+      return ((), effects)
+    }
+  }
+
+  func verdict() -> Verdict {
+    let client = HTTPClient(timeout: Self.timeout, caFile: caFile)
+    let fleet = world.read { $0.fleet }
+    return Verdict(of: fleet, callsWaiting: line.waiting) { session, phoneID in
+      try ask(session, as: phoneID, with: client)
+    }
+  }
+
+  private func ask(_ session: SessionID, as phoneID: String, with client: HTTPClient) throws
+    -> SessionAnswer
+  {
+    guard let account = line.account(of: phoneID) else {
+      throw DeskError(status: nil, detail: "the phone \(phoneID) has no account")
+    }
+    let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "_-"))
+    guard let name = session.text.addingPercentEncoding(withAllowedCharacters: allowed) else {
+      throw DeskError(status: nil, detail: "the session's id cannot be written in a path")
+    }
+    let answer = try client.send(
+      "GET", "\(account.apiURL)/api/cook-suggest/sessions/\(name)",
+      headers: ["authorization": "Bearer \(account.bearer)"])
+    guard answer.status == 200 else {
+      throw DeskError(
+        status: answer.status,
+        detail: "the API answered \(answer.status): \(answer.text.prefix(200))")
+    }
+    return try JSONDecoder().decode(SessionAnswer.self, from: answer.body)
+  }
+}
+
+/// The API did not give what a phone needed.
+struct DeskError: Error, Hashable, CustomStringConvertible {
+  /// What the API answered; nil when it was not asked.
+  let status: Int?
+  let detail: String
+
+  var description: String { detail }
+}

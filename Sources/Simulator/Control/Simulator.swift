@@ -1,0 +1,108 @@
+import Foundation
+import HTTP2
+import HTTPServing
+import ServiceRuntime
+import Vocabulary
+
+/// Stands in for Apple on one machine: APNs over HTTP/2 and TLS on loopback, a fleet of virtual
+/// phones, and a page that shows their Lock Screens.
+///
+/// It serves from the moment it is made; ``run(until:)`` lets the phones' time pass and makes their
+/// calls to the API.
+package final class Simulator: Sendable {
+  /// How often cards are looked at for being stale or due to leave.
+  static let tick = Duration.milliseconds(200)
+
+  package let world: World
+  package let line: PhoneLine
+  /// PEM: what a sender has to trust.
+  package let authorityFile: String
+  private let desk: PhoneDesk
+  private let log: Log
+  private let stopping = StopSignal()
+  private let apns: HTTP2Server
+  private let sandbox: HTTP2Server?
+  private let control: HTTPServer
+
+  /// Makes the certificates, opens the ports and serves. `now` is the wall clock that stamps, expiry
+  /// and provider tokens are held against, `elapsed` the monotonic one for waits.
+  ///
+  /// - Throws: ``SettingsError`` for what cannot be, or why a port or file could not be had.
+  package init(
+    _ settings: SimulatorSettings, log: Log, now: @escaping @Sendable () -> UnixTime,
+    elapsed: @escaping @Sendable () -> Duration = monotonicTime
+  ) throws {
+    self.log = log
+    let rules = APNsRules(
+      bundleID: settings.bundleID,
+      providerTokens: try ProviderTokenRules(
+        keyID: settings.keyID, teamID: settings.teamID, publicKey: settings.providerPublicKey))
+    let seed = settings.seed ?? UInt64.random(in: .min ... .max)
+    let line = PhoneLine(caFile: settings.apiCAFile, log: log, elapsed: elapsed)
+    let world = World(
+      fleet: Fleet(rules: rules, seed: seed), faults: settings.faults, seed: seed, now: now,
+      send: line.enqueue)
+    self.line = line
+    self.world = world
+    let certificates = try SimulatorCertificates(directory: settings.certificateDirectory)
+    authorityFile = certificates.authorityFile
+    apns = try certificates.server(
+      port: settings.apnsPort, streamsMax: settings.streamsMax, elapsed: elapsed,
+      service: APNsService(
+        world: world, environment: settings.sandboxPort == nil ? nil : .production))
+    sandbox = try settings.sandboxPort.map { port in
+      try certificates.server(
+        port: port, streamsMax: settings.streamsMax, elapsed: elapsed,
+        service: APNsService(world: world, environment: .sandbox))
+    }
+    desk = PhoneDesk(
+      world: world, line: line, apiURL: settings.apiURL, caFile: settings.apiCAFile)
+    let api = ControlAPI(world: world, desk: desk, stopping: stopping)
+    control = try HTTPServer(
+      address: ListenAddress(host: "127.0.0.1", port: settings.controlPort),
+      threading: .perConnection, log: log, handler: api.answer)
+  }
+
+  package var apnsPort: UInt16 { apns.port }
+  /// The same as ``apnsPort`` when one port serves both.
+  package var sandboxPort: UInt16 { sandbox?.port ?? apns.port }
+  package var controlPort: UInt16 { control.port }
+  /// The stand-in itself: stream limits and connections can be changed from tests.
+  package var apnsServer: HTTP2Server { apns }
+
+  /// Lets time pass on the phones and makes their calls; returns once `stop` is raised and
+  /// everything is closed.
+  package func run(until stop: StopSignal) {
+    log.info(
+      "simulator.serving",
+      [
+        "apns": "https://127.0.0.1:\(apnsPort)", "sandbox": "https://127.0.0.1:\(sandboxPort)",
+        "page": "http://127.0.0.1:\(controlPort)/", "ca_file": authorityFile,
+      ])
+    let (line, world, stopping) = (line, world, stopping)
+    let caller = OwnedThread.start(named: "phone-line") {
+      line.run(until: stopping) { phoneID, detail in world.complain(detail, of: phoneID) }
+    }
+    while !stop.wait(atMost: Self.tick) {
+      world.change { state, now in ((), state.fleet.pass(to: now)) }
+    }
+    stopping.raise()
+    control.stop()
+    apns.stop()
+    sandbox?.stop()
+    while !caller.hasEnded || !apns.hasStopped || !(sandbox?.hasStopped ?? true) {
+      Poll.wait([], atMost: .milliseconds(10))
+    }
+    log.info("simulator.stopped")
+  }
+
+  /// Adds a phone and makes its tokens known to the API.
+  ///
+  /// - Throws: ``SettingsError`` when the fleet is full or the id is taken.
+  package func add(_ order: PhoneOrder) throws(SettingsError) -> NewPhone {
+    try desk.add(order)
+  }
+
+  /// Compares every card with what the API says now.
+  package func verdict() -> Verdict { desk.verdict() }
+}

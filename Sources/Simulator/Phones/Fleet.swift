@@ -1,0 +1,252 @@
+import Vocabulary
+
+/// All virtual phones, and what the stand-in for APNs knows of them.
+///
+/// A value: the server holds it under a lock and does the effects afterwards.
+package struct Fleet: Sendable {
+  /// How many phones one fleet holds.
+  package static let phonesMax = 20_000
+  /// How many complaints are kept in words; beyond, they are only counted.
+  package static let complaintsMax = 500
+  /// How many pushes the log keeps.
+  package static let pushesMax = 1000
+
+  package let rules: APNsRules
+  package internal(set) var mint: TokenMint
+  package internal(set) var phones: [String: VirtualPhone] = [:]
+  /// In the order they were added.
+  package private(set) var phoneIDs: [String] = []
+  package private(set) var complaints: [Complaint] = []
+  package private(set) var complaintCount = 0
+  /// Pushes that would have put an older state over a newer one.
+  package private(set) var olderShown = 0
+  /// Oldest first.
+  package private(set) var pushes: [PushRecord] = []
+  /// How many pushes got which answer: `200`, `410 Unregistered`, or what a fault did.
+  package private(set) var pushCounts: [String: Int] = [:]
+  /// Rises with each change of any phone and with each push.
+  package private(set) var changeNumber = 0
+  /// At which change number a phone changed last.
+  private var changes: [String: Int] = [:]
+  private var places: [String: Place] = [:]
+  private var pushesSeen = 0
+
+  /// Where a token leads.
+  struct Place: Hashable, Sendable {
+    let phoneID: String
+    let use: TokenUse
+    /// Milliseconds since 1970 since when it is dead; nil while it lives.
+    var deadSince: Int64?
+  }
+
+  package init(rules: APNsRules, seed: UInt64) {
+    self.rules = rules
+    mint = TokenMint(seed: seed)
+  }
+
+  /// - Throws: ``SettingsError`` when the fleet is full or the id is taken.
+  package mutating func add(
+    id: String?, userID: UserID, name: String, environment: APNsEnvironment
+  ) throws(SettingsError) -> PhoneIdentity {
+    guard phones.count < Self.phonesMax else {
+      throw SettingsError(["phones: there are \(phones.count), want at most \(Self.phonesMax)"])
+    }
+    let id = id ?? freeID(for: userID)
+    guard phones[id] == nil else { throw SettingsError(["id: \(id) is taken, want a new one"]) }
+    let identity = PhoneIdentity(
+      id: id, userID: userID, name: name, environment: environment, bundleID: rules.bundleID,
+      mint: &mint)
+    phones[id] = VirtualPhone(identity)
+    phoneIDs.append(id)
+    places[identity.alertToken] = Place(phoneID: id, use: .alert)
+    places[identity.pushToStartToken] = Place(phoneID: id, use: .pushToStart)
+    touch(id)
+    return identity
+  }
+
+  private func freeID(for user: UserID) -> String {
+    var number = 1
+    while phones["\(user)-\(number)"] != nil { number += 1 }
+    return "\(user)-\(number)"
+  }
+
+  /// Which phone a token leads to; nil for a token nobody has.
+  package func phoneID(ofToken token: String) -> String? { places[token]?.phoneID }
+
+  /// What APNs knows of a token in an environment; nil when one port serves both.
+  package func standing(of token: String, in environment: APNsEnvironment?) -> TokenStanding {
+    guard let place = places[token], let phone = phones[place.phoneID] else { return .unknown }
+    // A token of the other environment is not known here: that is what Apple answers.
+    if let environment, phone.identity.environment != environment { return .unknown }
+    if let since = place.deadSince { return .unregistered(since: since) }
+    return .reachable(place.use)
+  }
+
+  /// Delivers a push that the rules accepted.
+  package mutating func deliver(_ push: AcceptedPush, at now: UnixTime) -> [OwnedEffect] {
+    guard let place = places[push.token] else { return [] }
+    for finding in PayloadContract.findings(in: push) {
+      complain(finding, of: place.phoneID, apnsID: push.apnsID, at: now)
+    }
+    return act(on: place.phoneID, at: now, apnsID: push.apnsID) { phone, mint in
+      phone.receive(push, at: now, mint: &mint)
+    }
+  }
+
+  /// Lets time do its work on every phone.
+  package mutating func pass(to now: UnixTime) -> [OwnedEffect] {
+    phoneIDs.flatMap { id in act(on: id, at: now) { phone, _ in phone.pass(to: now) } }
+  }
+
+  /// Lets something happen to one phone.
+  ///
+  /// - Returns: the calls that its app wants made; findings have become complaints.
+  package mutating func act(
+    on id: String, at now: UnixTime, apnsID: String? = nil,
+    _ happening: (inout VirtualPhone, inout TokenMint) -> [PhoneEffect]
+  ) -> [OwnedEffect] {
+    guard var phone = phones[id] else { return [] }
+    let before = phone
+    let effects = happening(&phone, &mint)
+    guard phone != before || !effects.isEmpty else { return [] }
+    phones[id] = phone
+    touch(id)
+    settleTokens(of: phone, at: now)
+    return effects.compactMap { effect in
+      switch effect {
+      case .call(let call): return OwnedEffect(phoneID: id, call: call)
+      case .found(let finding):
+        complain(finding, of: id, apnsID: apnsID, at: now)
+        return nil
+      }
+    }
+  }
+
+  /// A token lives as long as its app, and that of an activity as long as the activity.
+  private mutating func settleTokens(of phone: VirtualPhone, at now: UnixTime) {
+    func settle(_ token: String, _ use: TokenUse, lives: Bool) {
+      var place = places[token] ?? Place(phoneID: phone.identity.id, use: use)
+      if !lives, place.deadSince == nil { place.deadSince = now.milliseconds }
+      places[token] = place
+    }
+    for card in phone.cards { settle(card.updateToken, .update, lives: card.standing.isLive) }
+    guard !phone.isInstalled else { return }
+    settle(phone.identity.alertToken, .alert, lives: false)
+    settle(phone.identity.pushToStartToken, .pushToStart, lives: false)
+  }
+}
+
+/// A call that one phone's app wants made.
+package struct OwnedEffect: Hashable, Sendable {
+  package let phoneID: String
+  package let call: PhoneCall
+}
+
+// MARK: What is written down
+
+extension Fleet {
+  package mutating func complain(
+    _ finding: Finding, of phoneID: String?, apnsID: String?, at now: UnixTime
+  ) {
+    complaintCount += 1
+    if finding.rule == .olderRev { olderShown += 1 }
+    guard complaints.count < Self.complaintsMax else { return }
+    complaints.append(
+      Complaint(
+        rule: finding.rule, detail: finding.detail, phone: phoneID, apnsID: apnsID, at: now))
+  }
+
+  /// Counts one request and what came of it.
+  ///
+  /// - Returns: the record with its number.
+  @discardableResult
+  package mutating func note(_ record: PushRecord) -> PushRecord {
+    pushesSeen += 1
+    changeNumber += 1
+    var numbered = record
+    numbered.number = pushesSeen
+    pushCounts[record.outcome, default: 0] += 1
+    pushes.append(numbered)
+    // Trimmed in bulk: removing the first of an array moves all others.
+    if pushes.count >= Self.pushesMax * 2 { pushes.removeFirst(pushes.count - Self.pushesMax) }
+    return numbered
+  }
+
+  private mutating func touch(_ id: String) {
+    changeNumber += 1
+    changes[id] = changeNumber
+  }
+
+  /// Those of the first `limit` phones that changed after `number`, in the order they were added.
+  package func phones(changedAfter number: Int, among limit: Int) -> [VirtualPhone] {
+    guard number < changeNumber else { return [] }
+    return phoneIDs.prefix(limit).filter { changes[$0, default: 0] > number }
+      .compactMap { phones[$0] }
+  }
+
+  /// The newest `limit` records after `number`, oldest first.
+  package func pushes(after number: Int, atMost limit: Int) -> [PushRecord] {
+    Array(pushes.suffix(limit).drop { $0.number <= number })
+  }
+}
+
+/// Something wrong that nobody would have been told.
+package struct Complaint: Hashable, Sendable, Codable {
+  package let rule: Finding.Rule
+  package let detail: String
+  /// The phone's id.
+  package let phone: String?
+  package let apnsID: String?
+  package let at: UnixTime
+
+  enum CodingKeys: String, CodingKey {
+    case rule, detail, phone
+    case apnsID = "apns_id"
+    case at
+  }
+}
+
+/// One request to the stand-in for APNs, as the log shows it.
+package struct PushRecord: Hashable, Sendable, Codable {
+  /// Counts the requests, from 1.
+  package internal(set) var number = 0
+  package let at: UnixTime
+  /// The phone's id; nil when the token leads nowhere.
+  package let phone: String?
+  /// The token's first eight digits; those of the simulator open nothing.
+  package let token: String
+  package let pushType: String?
+  /// `start`, `update` or `end`; nil for other push types.
+  package let event: String?
+  package let rev: Int?
+  package let priority: Int?
+  package let apnsID: String?
+  package let collapseID: String?
+  package let bytes: Int
+  /// Nil when no answer was given.
+  package let status: Int?
+  package let reason: String?
+  /// The fault that struck, if any.
+  package let fault: String?
+  /// From the stamp `updatedAt` of the state to the arrival, in milliseconds; the stamp has whole
+  /// seconds, so up to 1000 too much. Nil without a state.
+  package let ageMilliseconds: Int64?
+  package let connection: Int
+
+  enum CodingKeys: String, CodingKey {
+    case number, at, phone, token
+    case pushType = "push_type"
+    case event, rev, priority
+    case apnsID = "apns_id"
+    case collapseID = "collapse_id"
+    case bytes, status, reason, fault
+    case ageMilliseconds = "age_ms"
+    case connection
+  }
+
+  /// What ``Fleet/pushCounts`` counts it under.
+  package var outcome: String {
+    let answer = [status.map(String.init), reason].compactMap { $0 }.joined(separator: " ")
+    return answer.isEmpty ? fault ?? "none" : answer
+  }
+}

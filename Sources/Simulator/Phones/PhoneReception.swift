@@ -1,0 +1,127 @@
+import ActivityContracts
+import Foundation
+import Vocabulary
+
+// What each kind of push does to a phone.
+extension VirtualPhone {
+  mutating func start(
+    _ payload: PushPayload, at now: UnixTime, mint: inout TokenMint
+  ) -> [PhoneEffect] {
+    guard let timestamp = usableStamp(payload, at: now) else { return [] }
+    guard payload.text("attributes-type") == Self.attributesType else {
+      counts.dropped += 1
+      let given = payload.text("attributes-type") ?? "absent"
+      return [.found(Finding(.attributesType, "\(given), want \(Self.attributesType)"))]
+    }
+    let attributes: CookSuggestActivityAttributes
+    let state: CookSuggestActivityAttributes.ContentState
+    do {
+      attributes = try decoded(payload, "attributes", .attributes)
+      state = try decoded(payload, "content-state", .contentState)
+    } catch {
+      counts.dropped += 1
+      return [.found(error.finding)]
+    }
+    counts.starts += 1
+    let isDoubled = cards.contains { $0.attributes.sessionId == attributes.sessionId }
+    var effects = add(
+      attributes, showing: state, origin: .push, timestamp: timestamp, staleAt: payload.staleAt,
+      at: now, mint: &mint)
+    if isDoubled {
+      effects.append(
+        .found(Finding(.doubledStart, "\(attributes.sessionId) was started again on this phone")))
+    }
+    return effects
+  }
+
+  mutating func change(_ payload: PushPayload, token: String, at now: UnixTime) -> [PhoneEffect] {
+    guard let index = cards.firstIndex(where: { $0.updateToken == token }),
+      cards[index].standing.isLive
+    else {
+      counts.dropped += 1
+      return []
+    }
+    guard let timestamp = usableStamp(payload, at: now) else { return [] }
+    guard timestamp >= cards[index].timestamp else {
+      counts.olderIgnored += 1
+      return []
+    }
+    let shown = cards[index].contentState
+    var state = shown
+    do {
+      // An end may come without a state and keeps what is shown.
+      if payload.event != .end || payload.aps["content-state"] != nil {
+        state = try decoded(payload, "content-state", .contentState)
+      }
+    } catch {
+      counts.dropped += 1
+      return [.found(error.finding)]
+    }
+    guard state.rev >= shown.rev else {
+      // Only the app's own guard holds this one back: ActivityKit looks at the stamp alone.
+      counts.olderIgnored += 1
+      let detail = "rev \(state.rev) came after rev \(shown.rev) with a stamp that iOS would take"
+      return [.found(Finding(.olderRev, detail))]
+    }
+    cards[index].contentState = state
+    cards[index].timestamp = timestamp
+    cards[index].staleAt = payload.staleAt
+    cards[index].standing = .active
+    cards[index].changedAt = now
+    if payload.event == .end {
+      end(index, at: now, dismissAt: payload.dismissAt)
+      return [.call(identity.report("ended", of: cards[index]))]
+    }
+    return [.call(identity.report("active", of: cards[index]))]
+  }
+
+  mutating func show(_ payload: PushPayload, of push: AcceptedPush, at now: UnixTime)
+    -> [PhoneEffect]
+  {
+    var link: String?
+    if case .string(let text) = payload.custom["link"] { link = text }
+    let banner = Banner(
+      title: payload.alertTitle ?? "", body: payload.alertBody ?? "", link: link,
+      collapseID: push.collapseID, apnsID: push.apnsID, shownAt: now)
+    // A push with the same collapse id takes the place of the banner before it.
+    if let collapseID = push.collapseID { banners.removeAll { $0.collapseID == collapseID } }
+    banners.insert(banner, at: 0)
+    banners.removeLast(max(0, banners.count - Self.bannersMax))
+    return []
+  }
+
+  /// Nil, and counted, when iOS would not look further.
+  private mutating func usableStamp(_ payload: PushPayload, at now: UnixTime) -> Int64? {
+    guard let stamp = payload.timestamp, stamp <= (now + Self.aheadMax).seconds else {
+      counts.dropped += 1
+      return nil
+    }
+    return stamp
+  }
+
+  private func decoded<Value: Decodable>(
+    _ payload: PushPayload, _ name: String, _ rule: Finding.Rule
+  ) throws(Finding.Failure) -> Value {
+    guard let json = payload.json(name) else { throw Finding.Failure(rule, "\(name) is absent") }
+    do {
+      return try JSONDecoder().decode(Value.self, from: json)
+    } catch {
+      throw Finding.Failure(rule, "\(name) does not decode: \(Self.reason(error))")
+    }
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    switch error {
+    case DecodingError.keyNotFound(let key, _): "no key \(key.stringValue)"
+    case DecodingError.typeMismatch(let type, let context):
+      "\(path(context)) is no \(type)"
+    case DecodingError.valueNotFound(let type, let context):
+      "\(path(context)) is null, want \(type)"
+    default: "\(error)"
+    }
+  }
+
+  private static func path(_ context: DecodingError.Context) -> String {
+    context.codingPath.map(\.stringValue).joined(separator: ".")
+  }
+}

@@ -1,0 +1,217 @@
+import CSQLite
+import Pipeline
+
+/// One SQLite connection with the statements prepared on it.
+///
+/// Unchecked: SQLite's own locking is off and the statement cache has none, so one thread at a time
+/// uses it; ``ConnectionPool`` lends it to one borrower only.
+package final class Connection: @unchecked Sendable {
+  package enum Access { case write, read }
+
+  /// How long a statement waits for another process or thread to let go of its lock.
+  package static let busyTimeout_ms = 10_000
+  /// How many times a first open gives way to another process that creates the same file.
+  private static let creationAttemptsMax = 100
+  /// After how many pages the log is copied into the database (4 KiB each, so 4 MiB).
+  private static let checkpoint_pages = 1000
+
+  package let path: String
+  private let handle: OpaquePointer
+  private var statements: [String: Statement] = [:]
+  /// The first failure of the open transaction: after it nothing more is done in it.
+  private var failed: StoreError?
+  private var isInTransaction = false
+  /// False when a rollback failed: what this connection holds is not known any more.
+  private(set) var isUsable = true
+
+  /// Opens the file at `path`, which is absolute; makes it when it is not there, but not its folder.
+  package init(path: String, access: Access, busyTimeout_ms: Int = busyTimeout_ms) throws {
+    guard path.hasPrefix("/") else {
+      throw StoreError("the database's path is \"\(path)\"; want an absolute one")
+    }
+    var opened: OpaquePointer?
+    let flags =
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    let code = sqlite3_open_v2(path, &opened, flags, nil)
+    guard code == SQLITE_OK, let opened else {
+      let reason = sqliteReason(opened, code: code)
+      sqlite3_close_v2(opened)
+      throw StoreError("\(path): \(reason)")
+    }
+    self.path = path
+    handle = opened
+    sqlite3_busy_handler(
+      handle, tryAgainSoon, UnsafeMutableRawPointer(bitPattern: busyTimeout_ms))
+    // SQLite opens a file it may not write for reading only, and says nothing.
+    guard sqlite3_db_readonly(handle, "main") == 0 else {
+      throw failure("is not writable for this user")
+    }
+    try configure(access)
+  }
+
+  deinit {
+    for statement in statements.values { statement.finalize() }
+    sqlite3_close_v2(handle)
+  }
+
+  private func configure(_ access: Access) throws {
+    if access == .write { try switchToWriteAheadLog() }
+    // FULL: in NORMAL a power failure can take back commits that were already answered for.
+    try execute(script: "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")
+    try execute(script: "PRAGMA wal_autocheckpoint = \(Self.checkpoint_pages);")
+    if access == .read { try execute(script: "PRAGMA query_only = ON;") }
+  }
+
+  /// Two processes that create one file at once both want its exclusive lock, and SQLite answers
+  /// one of them at once instead of letting it wait; an empty transaction does wait.
+  private func switchToWriteAheadLog() throws {
+    for _ in 0..<Self.creationAttemptsMax {
+      let mode: String?
+      do {
+        mode = try first(ConnectionSQL.writeAheadLog) { try $0.next() }
+      } catch let error as StoreError {
+        guard sqlite3_errcode(handle) & 0xff == SQLITE_BUSY else { throw error }
+        try execute(script: "BEGIN IMMEDIATE; COMMIT;")
+        continue
+      }
+      guard mode == "wal" else {
+        throw failure("cannot keep a write-ahead log (journal mode \(mode ?? "unknown"))")
+      }
+      return
+    }
+    throw failure("stayed locked while it was created")
+  }
+}
+
+/// SQLite's own waiting sleeps longer and longer, up to 100 ms, so that among busy writers the one
+/// who has waited longest tries least often. Trying every millisecond keeps the turns fair.
+///
+/// - Parameters:
+///   - timeout_ms: no address but the number itself.
+///   - attempts: how often it was called for this lock.
+/// - Returns: 0 to give up.
+private func tryAgainSoon(timeout_ms: UnsafeMutableRawPointer?, attempts: Int32) -> Int32 {
+  guard Int(attempts) < Int(bitPattern: timeout_ms) else { return 0 }
+  sqlite3_sleep(1)
+  return 1
+}
+
+// MARK: Statements
+
+extension Connection {
+  /// Runs a statement that gives no rows.
+  ///
+  /// - Returns: how many rows it inserted, changed or removed.
+  @discardableResult
+  func run(_ sql: some SQLText, _ values: any SQLValue...) throws -> Int {
+    _ = try rows(sql, values) { _ in }
+    return Int(sqlite3_changes64(handle))
+  }
+
+  /// The first row, read by `read`; nil when there is none.
+  func first<Element>(
+    _ sql: some SQLText, _ values: any SQLValue..., read: (inout Row) throws -> Element
+  ) throws -> Element? {
+    try rows(sql, values, read: read).first
+  }
+
+  func rows<Element>(
+    _ sql: some SQLText, _ values: any SQLValue..., read: (inout Row) throws -> Element
+  ) throws -> [Element] {
+    try rows(sql, values, read: read)
+  }
+
+  private func rows<Element>(
+    _ sql: some SQLText, _ values: [any SQLValue], read: (inout Row) throws -> Element
+  ) throws -> [Element] {
+    if let failed { throw failed }
+    let statement = try prepared(sql.rawValue)
+    defer { statement.reset() }
+    try check(statement.bind(values))
+    var elements: [Element] = []
+    while true {
+      let code = statement.step()
+      guard code == SQLITE_ROW else {
+        try check(code)
+        return elements
+      }
+      var row = statement.row
+      elements.append(try read(&row))
+    }
+  }
+
+  private func prepared(_ sql: String) throws -> Statement {
+    if let known = statements[sql] { return known }
+    var made: OpaquePointer?
+    let keep = UInt32(SQLITE_PREPARE_PERSISTENT)
+    try check(sqlite3_prepare_v3(handle, sql, -1, keep, &made, nil))
+    guard let made else { preconditionFailure("an empty statement") }
+    let statement = Statement(handle: made)
+    statements[sql] = statement
+    return statement
+  }
+
+  /// The lines of `EXPLAIN QUERY PLAN`.
+  func plan(of sql: String) throws -> [String] {
+    var made: OpaquePointer?
+    try check(sqlite3_prepare_v2(handle, "EXPLAIN QUERY PLAN " + sql, -1, &made, nil))
+    defer { sqlite3_finalize(made) }
+    var lines: [String] = []
+    while sqlite3_step(made) == SQLITE_ROW {
+      lines.append(String(cString: sqlite3_column_text(made, 3)))
+    }
+    return lines
+  }
+
+  /// Runs fixed text of several statements.
+  package func execute(script: String) throws {
+    try check(sqlite3_exec(handle, script, nil, nil, nil))
+  }
+
+  private func check(_ code: Int32) throws {
+    guard code != SQLITE_OK, code != SQLITE_DONE else { return }
+    let error = failure(sqliteReason(handle, code: code))
+    if isInTransaction, failed == nil { failed = error }
+    throw error
+  }
+
+  package func failure(_ reason: String) -> StoreError { StoreError("\(path): \(reason)") }
+}
+
+// MARK: Transactions
+
+extension Connection {
+  /// Runs `body` in a transaction. Once a statement failed, nothing more is done and nothing is
+  /// kept, even if `body` goes on: SQLite may have rolled back already, and then what follows
+  /// would be committed statement by statement.
+  func transaction<Result>(_ access: Access, _ body: () throws -> Result) throws -> Result {
+    // IMMEDIATE: a transaction that reads first and then writes would fail when another writer came
+    // between.
+    try run(access == .write ? ConnectionSQL.beginWriting : ConnectionSQL.beginReading)
+    isInTransaction = true
+    defer {
+      isInTransaction = false
+      failed = nil
+    }
+    do {
+      let result = try body()
+      try run(ConnectionSQL.commit)
+      return result
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  private func rollBack() {
+    guard sqlite3_get_autocommit(handle) == 0 else { return }
+    if sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) != SQLITE_OK { isUsable = false }
+  }
+}
+
+private enum ConnectionSQL: String, SQLText {
+  case writeAheadLog = "PRAGMA journal_mode = WAL"
+  case beginWriting = "BEGIN IMMEDIATE"
+  case beginReading = "BEGIN"
+  case commit = "COMMIT"
+}

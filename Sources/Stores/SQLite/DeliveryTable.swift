@@ -1,0 +1,52 @@
+import Pipeline
+import Vocabulary
+
+extension SQLiteTransaction {
+  func save(_ records: [DeliveryRecord]) throws {
+    for record in records {
+      try connection.run(
+        DeliverySQL.save, record.jobID, record.sessionID, record.userID, record.contextKey,
+        record.rev, record.tokenFingerprint, record.event, record.status, record.reason,
+        record.attempt, record.causedAt, record.settledAt)
+    }
+  }
+
+  func deliveries(of session: SessionID) throws -> [DeliveryRecord] {
+    try connection.rows(DeliverySQL.ofSession, session) { row in
+      DeliveryRecord(
+        jobID: try row.next(), sessionID: try row.next(), userID: try row.next(),
+        contextKey: try row.next(), rev: try row.next(), tokenFingerprint: try row.next(),
+        event: try row.next(), status: try row.next(), reason: try row.next(),
+        attempt: try row.next(), causedAt: try row.next(), settledAt: try row.next())
+    }
+  }
+
+  func acceptedJobs(among ids: [String]) throws -> Set<String> {
+    Set(
+      try ids.filter { id in
+        try connection.first(DeliverySQL.accepted, id) { try $0.next() as Int } != nil
+      })
+  }
+
+  func removeDeliveries(settledBefore moment: UnixTime, limit: Int) throws -> Int {
+    try connection.run(DeliverySQL.removeOld, moment, limit)
+  }
+}
+
+enum DeliverySQL: String, SQLText {
+  case save = """
+    INSERT INTO deliveries (job_id, session_id, user_id, context_key, rev, token_fingerprint,
+      event, status, reason, attempt, caused_at_ms, settled_at_ms)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    """
+  case ofSession = """
+    SELECT job_id, session_id, user_id, context_key, rev, token_fingerprint, event, status,
+      reason, attempt, caused_at_ms, settled_at_ms
+    FROM deliveries WHERE session_id = ? ORDER BY settled_at_ms, id
+    """
+  case accepted = "SELECT 1 FROM deliveries WHERE job_id = ? AND status = 200 LIMIT 1"
+  case removeOld = """
+    DELETE FROM deliveries WHERE id IN (
+      SELECT id FROM deliveries WHERE settled_at_ms < ? ORDER BY settled_at_ms LIMIT ?)
+    """
+}

@@ -1,0 +1,43 @@
+/// The schema, in numbered steps. A step that was ever released is never edited: append another.
+package enum Migrations {
+  /// Step n, from 1, is `all[n - 1]`; each ends by setting `user_version` to its number.
+  package static let all: [String] = [firstTables]
+
+  /// Brings the database up to date. Safe when several processes start at once: each step is one
+  /// transaction that looks again at the version once it holds the write lock.
+  ///
+  /// - Throws: ``StoreError`` when the database is newer than this program, or not Lockstep's.
+  package static func apply(_ steps: [String] = all, to connection: Connection) throws {
+    for number in 1...steps.count where try version(of: connection, knowing: steps.count) < number {
+      try connection.transaction(.write) {
+        guard try version(of: connection, knowing: steps.count) < number else { return }
+        if number == 1 { try refuseForeignTables(connection) }
+        try connection.execute(script: steps[number - 1])
+        let reached = try version(of: connection, knowing: steps.count)
+        precondition(reached == number, "step \(number) ends with PRAGMA user_version = \(number)")
+      }
+    }
+  }
+
+  private static func version(of connection: Connection, knowing newest: Int) throws -> Int {
+    let version: Int = try connection.first(MigrationSQL.version) { try $0.next() } ?? 0
+    guard version <= newest else {
+      throw connection.failure(
+        "has schema \(version), this program knows up to \(newest): start the newer program")
+    }
+    return version
+  }
+
+  private static func refuseForeignTables(_ connection: Connection) throws {
+    let found: String? = try connection.first(MigrationSQL.anyTable) { try $0.next() }
+    if let found {
+      throw connection.failure(
+        "is not a Lockstep database: it has a table \(found) but no schema number")
+    }
+  }
+}
+
+enum MigrationSQL: String, SQLText {
+  case version = "PRAGMA user_version"
+  case anyTable = "SELECT name FROM sqlite_schema LIMIT 1"
+}

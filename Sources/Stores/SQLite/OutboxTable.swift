@@ -1,0 +1,90 @@
+import Foundation
+import Pipeline
+import Vocabulary
+
+extension SQLiteTransaction {
+  func append(_ event: OutboxEvent) throws {
+    let message = event.message
+    let headers = JSON.encoded(message.headers.mapValues(\.json))
+    try connection.run(
+      OutboxSQL.append, message.id, message.type, message.contentType, JSONText(data: headers),
+      message.body, message.timestamp, event.routingKey, event.storedAt)
+  }
+
+  func leaseEvents(atMost count: Int, now: UnixTime, until: UnixTime) throws -> [OutboxEvent] {
+    try connection.rows(OutboxSQL.lease, now, count, until, read: readEvent)
+      .sorted { $0.sequence < $1.sequence }
+  }
+
+  func removeEvents(_ sequences: [Int64]) throws {
+    for sequence in sequences { try connection.run(OutboxSQL.remove, sequence) }
+  }
+
+  func releaseEvents(_ sequences: [Int64]) throws {
+    for sequence in sequences { try connection.run(OutboxSQL.release, sequence) }
+  }
+
+  func outboxDepth() throws -> (events: Int, oldest: UnixTime?) {
+    let events: Int = try connection.first(OutboxSQL.depth) { try $0.next() } ?? 0
+    return (events, try connection.first(OutboxSQL.oldest) { try $0.next() })
+  }
+}
+
+private func readEvent(_ row: inout Row) throws -> OutboxEvent {
+  let sequence: Int64 = try row.next()
+  let message = Message(
+    id: try row.next(), type: try row.next(), contentType: try row.next(),
+    headers: try decodeHeaders(try row.next()), body: try row.next(), timestamp: try row.next())
+  return OutboxEvent(
+    sequence: sequence, message: message, routingKey: try row.next(), storedAt: try row.next())
+}
+
+private func decodeHeaders(_ text: JSONText) throws -> [String: HeaderValue] {
+  do {
+    return try JSON.decode([String: JSONValue].self, from: text.data).mapValues(HeaderValue.init)
+  } catch {
+    throw StoreError("the database is damaged: stored headers do not decode: \(error)")
+  }
+}
+
+extension HeaderValue {
+  fileprivate var json: JSONValue {
+    switch self {
+    case .text(let text): .string(text)
+    case .integer(let number): .integer(number)
+    case .flag(let flag): .bool(flag)
+    }
+  }
+
+  fileprivate init(_ json: JSONValue) throws {
+    switch json {
+    case .string(let text): self = .text(text)
+    case .integer(let number): self = .integer(number)
+    case .bool(let flag): self = .flag(flag)
+    default: throw StoreError("a header must be text, an integer or a flag, it is \(json)")
+    }
+  }
+}
+
+enum OutboxSQL: String, SQLText {
+  case append = """
+    INSERT INTO outbox (message_id, type, content_type, headers, body, timestamp_ms, routing_key,
+      stored_at_ms)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    """
+  /// Walks from the oldest: the only rows passed over are the few that others hold. An index on
+  /// the lease would have the whole backlog sorted instead.
+  case lease = """
+    UPDATE outbox SET leased_until_ms = ?3
+    WHERE sequence IN (
+      SELECT sequence FROM outbox WHERE leased_until_ms <= ?1 ORDER BY sequence LIMIT ?2)
+    RETURNING sequence, message_id, type, content_type, headers, body, timestamp_ms, routing_key,
+      stored_at_ms
+    """
+  case remove = "DELETE FROM outbox WHERE sequence = ?"
+  case release = "UPDATE outbox SET leased_until_ms = 0 WHERE sequence = ?"
+  case depth = "SELECT events FROM outbox_depth WHERE id = 1"
+  case oldest = """
+    SELECT stored_at_ms FROM outbox WHERE sequence = (SELECT min(sequence) FROM outbox)
+    """
+}

@@ -1,0 +1,32 @@
+import Pipeline
+import Sessions
+import Vocabulary
+
+extension SQLiteTransaction {
+  func profiles(of users: [UserID]) throws -> [UserID: Profile] {
+    var found: [UserID: Profile] = [:]
+    for user in users {
+      found[user] = try connection.first(ProfileSQL.one, user) { row in
+        Profile(
+          userID: user, name: try row.next(), tint: try row.next(), emoji: try row.next(),
+          locale: try row.next())
+      }
+    }
+    return found
+  }
+
+  func save(_ profile: Profile) throws {
+    try connection.run(
+      ProfileSQL.save, profile.userID, profile.name, profile.tint, profile.emoji, profile.locale)
+  }
+}
+
+enum ProfileSQL: String, SQLText {
+  case one = "SELECT name, tint, emoji, locale FROM profiles WHERE user_id = ?"
+  case save = """
+    INSERT INTO profiles (user_id, name, tint, emoji, locale) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (user_id) DO UPDATE SET
+      name = excluded.name, tint = excluded.tint, emoji = excluded.emoji,
+      locale = excluded.locale
+    """
+}

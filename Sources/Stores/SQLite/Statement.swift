@@ -1,0 +1,52 @@
+import CSQLite
+
+/// Statements of one table. Raw values are literals, so no value can be pasted into the text, and a
+/// test can look at the plan of each.
+package protocol SQLText: RawRepresentable<String>, CaseIterable, Sendable {}
+
+/// One prepared statement.
+struct Statement {
+  private let handle: OpaquePointer
+
+  init(handle: OpaquePointer) { self.handle = handle }
+
+  /// - Returns: `SQLITE_OK`, or the first other code.
+  func bind(_ values: [any SQLValue]) -> Int32 {
+    precondition(
+      values.count == Int(sqlite3_bind_parameter_count(handle)), "one value per parameter")
+    for (index, value) in values.enumerated() {
+      let code = value.bind(to: handle, at: Int32(index + 1))
+      if code != SQLITE_OK { return code }
+    }
+    return SQLITE_OK
+  }
+
+  func step() -> Int32 { sqlite3_step(handle) }
+
+  /// The row that the last step gave.
+  var row: Row { Row(handle: handle) }
+
+  /// Makes it ready for the next use, and lets go of what it read.
+  func reset() {
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+  }
+
+  func finalize() { sqlite3_finalize(handle) }
+}
+
+/// A row, read column by column from the left.
+struct Row {
+  private let handle: OpaquePointer
+  private var column: Int32 = 0
+
+  fileprivate init(handle: OpaquePointer) { self.handle = handle }
+
+  /// The next column.
+  ///
+  /// - Throws: `StoreError` when the column holds no such value.
+  mutating func next<Value: SQLValue>() throws -> Value {
+    defer { column += 1 }
+    return try Value.read(handle, column)
+  }
+}

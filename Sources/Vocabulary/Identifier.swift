@@ -1,0 +1,45 @@
+/// A name for one kind of thing, so that a session's id cannot be passed where a user's is wanted.
+///
+/// `Kind` is only a label; it is never made.
+package struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConvertible {
+  package let text: String
+
+  package init(_ text: String) { self.text = text }
+
+  package var description: String { text }
+
+  package static func < (left: Self, right: Self) -> Bool { left.text < right.text }
+}
+
+extension Identifier: Codable {
+  package init(from decoder: any Decoder) throws {
+    text = try decoder.singleValueContainer().decode(String.self)
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(text)
+  }
+}
+
+package enum UserKind {}
+package enum SessionKind {}
+package enum ProposalKind {}
+package enum JobKind {}
+package enum EventKind {}
+
+/// Who somebody is: the `sub` of a caller's token.
+package typealias UserID = Identifier<UserKind>
+/// Names a session, `cs_…` for a cook session.
+package typealias SessionID = Identifier<SessionKind>
+/// Names one proposal within its session.
+package typealias ProposalID = Identifier<ProposalKind>
+/// Names one job given to the kitchen: the fence that a late answer fails at.
+package typealias JobID = Identifier<JobKind>
+/// Names one event: a UUIDv7, also the AMQP `message_id`.
+package typealias EventID = Identifier<EventKind>
+
+package enum ContextKind {}
+/// Names one Live Activity: one participant's view of one session,
+/// `cooksuggest:{session}:{user}`. Every update token belongs to one.
+package typealias ContextKey = Identifier<ContextKind>

@@ -1,0 +1,31 @@
+/// All subcommands, in the order that `lockstep help` shows them.
+extension Command {
+  static let all: [Command] = [
+    Command(
+      APIRole.name, "the HTTP API and the outbox relay", settings: APIRole.settingNames,
+      run: APIRole.run),
+    worker(.payloadBuilder, "event → one state per participant → one job per token"),
+    worker(.apnsSender, "sends push jobs to APNs", more: APNsWiring.settingNames),
+    worker(.notifier, "invitations: inbox and alert push"),
+    Command(
+      RunRole.name, "all of these in one process", settings: RunRole.settingNames, run: RunRole.run),
+    Command(
+      "topology", "declares what queues.yaml says", settings: BrokerWiring.settingNames,
+      words: ["apply"], run: TopologyCommand.run),
+    Command(
+      "token", "mints a caller's token for development", settings: ["AUTH_KEYS_FILE"],
+      options: [
+        ("--user=", "whose token. Required"), ("--scope=", "user, service or ops. Default user"),
+        ("--seconds=", "its life, up to 30 days. Default 3600"),
+      ], run: TokenCommand.run),
+    Command(
+      "simulator", "stand-ins for Apple's services, with virtual phones and a page",
+      settings: SimulatorCommand.settingNames, options: SimulatorCommand.options,
+      run: SimulatorCommand.run),
+  ]
+
+  private static func worker(_ role: WorkerRole, _ summary: String, more: [String] = []) -> Command
+  {
+    Command(role.name, summary, settings: WorkerRole.settingNames + more, run: role.run)
+  }
+}

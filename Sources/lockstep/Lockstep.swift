@@ -1,0 +1,72 @@
+import Foundation
+import ServiceRuntime
+
+/// The command: finds the subcommand, runs it, and ends with a code of sysexits.
+enum Lockstep {
+  static func run(_ words: [String], environment: [String: String]) -> ExitCode {
+    do {
+      guard let name = words.first, !["help", "--help", "-h"].contains(name) else {
+        print(Help.overview)
+        return .ok
+      }
+      guard let command = Command(name: name) else {
+        let known = Command.all.map(\.name).joined(separator: ", ")
+        throw CommandFailure(.usage, "no command \"\(name)\"; there are \(known)")
+      }
+      if words.contains("--help") || words.contains("-h") {
+        print(Help.text(of: command))
+        return .ok
+      }
+      let arguments = try Arguments(Array(words.dropFirst()), for: command)
+      try command.run(Invocation(arguments: arguments, environment: environment))
+      return .ok
+    } catch let failure as CommandFailure {
+      FileHandle.standardError.write(Data("lockstep: \(failure)\n".utf8))
+      return failure.code
+    } catch {
+      FileHandle.standardError.write(Data("lockstep: \(error)\n".utf8))
+      return .software
+    }
+  }
+}
+
+/// What a command was called with.
+struct Invocation: Sendable {
+  let arguments: Arguments
+  let environment: [String: String]
+
+  var settings: SettingsReader {
+    SettingsReader(environment: environment, flags: arguments.settings)
+  }
+}
+
+/// One subcommand.
+struct Command: Sendable {
+  let name: String
+  let summary: String
+  /// The names of the settings it reads, without prefix.
+  let settings: [String]
+  /// Its own flags that are no settings, with their help; those ending in `=` take a value.
+  var options: [(flag: String, help: String)] = []
+  /// The words it takes besides, `apply`.
+  var words: [String] = []
+  let run: @Sendable (Invocation) throws -> Void
+
+  init?(name: String) {
+    guard let command = Self.all.first(where: { $0.name == name }) else { return nil }
+    self = command
+  }
+
+  init(
+    _ name: String, _ summary: String, settings: [String] = [],
+    options: [(flag: String, help: String)] = [], words: [String] = [],
+    run: @escaping @Sendable (Invocation) throws -> Void
+  ) {
+    self.name = name
+    self.summary = summary
+    self.settings = settings
+    self.options = options
+    self.words = words
+    self.run = run
+  }
+}

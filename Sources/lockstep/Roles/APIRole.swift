@@ -1,0 +1,112 @@
+import Cryptography
+import Foundation
+import HTTPAPI
+import HTTPServing
+import Pipeline
+import RabbitMQBroker
+import ServiceRuntime
+import Sessions
+import Vocabulary
+
+/// The HTTP API and the outbox relay beside it.
+struct APIRole: Sendable {
+  static let name = "api"
+  static let ownSettingNames = [
+    "HTTP_ADDR", "AUTH_KEYS_FILE", "RATE_PER_USER", "SESSION_TTL_SECONDS", "OUTBOX_EVENTS_MAX",
+  ]
+  static let settingNames =
+    RoleProcess.settingNames + StoreWiring.settingNames + BrokerWiring.settingNames
+    + ownSettingNames
+
+  /// Clients that hold a connection open get this long to notice that it closes.
+  private static let connectionsWait: Duration = .seconds(2)
+
+  struct Settings: Sendable {
+    let address: ListenAddress
+    let keys: JSONWebKeySet
+    let api: APISettings
+    let outboxEventsMax: Int
+
+    init?(reading settings: inout SettingsReader) {
+      address =
+        settings.value("HTTP_ADDR") { try ListenAddress($0) }
+        ?? ListenAddress(host: "127.0.0.1", port: 8080)
+      let rate = settings.integer("RATE_PER_USER", in: 1...10_000, default: 20)
+      let ttl = settings.seconds("SESSION_TTL_SECONDS", in: 60...28_800, default: 7200)
+      // Three seconds' worth may come at once.
+      api = APISettings(
+        session: SessionLimits(ttl: ttl), requestsPerSecond: Double(rate), requestBurst: rate * 3)
+      outboxEventsMax = settings.integer(
+        "OUTBOX_EVENTS_MAX", in: 1...100_000_000, default: 1_000_000)
+      let keys = settings.required(
+        "AUTH_KEYS_FILE", want: "the path of a JWK Set", Reading.keySet)
+      guard let keys else { return nil }
+      self.keys = keys
+    }
+  }
+
+  static func run(_ invocation: Invocation) throws {
+    var settings = invocation.settings
+    let frame = RoleProcess.Settings(reading: &settings, role: name)
+    let databasePath = StoreWiring.path(reading: &settings)
+    let broker = BrokerWiring(reading: &settings)
+    let own = Settings(reading: &settings)
+    guard settings.problems.isEmpty, let databasePath, let broker, let own else {
+      throw Reading.failure(settings)
+    }
+    let process = try RoleProcess(frame)
+    let store = try StoreWiring.open(databasePath)
+    let failure = FirstFailure()
+    let threads = try start(own, process, store: store, broker: broker, failure: failure)
+    try process.runUntilStopped(threads, failure: failure)
+  }
+
+  /// Serves, and starts the relay; both end with the process.
+  static func start(
+    _ settings: Settings, _ process: RoleProcess, store: any Store, broker: BrokerWiring,
+    failure: FirstFailure
+  ) throws -> [(name: String, thread: OwnedThread)] {
+    let gate = OutboxGate(limit: settings.outboxEventsMax)
+    let bell = Bell()
+    let api = API(
+      store: store, keys: settings.keys, time: process.time, settings: settings.api,
+      log: process.log, metrics: process.metrics, outbox: gate, onCommit: { bell.ring() })
+    let server: HTTPServer
+    do {
+      server = try HTTPServer(
+        address: settings.address, log: process.log, refusal: API.refusal,
+        handler: { api.handle($0) })
+    } catch {
+      throw CommandFailure(.unavailable, "API: \(error)")
+    }
+    let serving = OwnedThread.start(named: "api") { endWithProcess(server, process) }
+    let relaying = OwnedThread.start(named: "outbox-relay") {
+      relay(process, store: store, broker: broker, gate: gate, bell: bell)
+    }
+    return [("api", serving), ("outbox-relay", relaying)]
+  }
+
+  private static func endWithProcess(_ server: HTTPServer, _ process: RoleProcess) {
+    while !process.stop.isRaised { process.stop.wait(atMost: .seconds(60)) }
+    server.drain()
+    let end = process.time.elapsed() + min(process.grace, connectionsWait)
+    while server.connections > 0, process.time.elapsed() < end {
+      Poll.wait([], atMost: .milliseconds(20))
+    }
+    server.stop()
+  }
+
+  private static func relay(
+    _ process: RoleProcess, store: any Store, broker: BrokerWiring, gate: OutboxGate, bell: Bell
+  ) {
+    let publisher = RabbitMQPublisher(
+      broker.address, name: "outbox-relay", time: process.time, log: process.log)
+    let relay = OutboxRelay(
+      store: store, publisher: publisher, eventsExchange: broker.routes.eventsExchange,
+      time: process.time, log: process.log, metrics: process.metrics, health: process.health,
+      onDepth: { gate.update(depth: $0) })
+    relay.run(until: process.stop, grace: process.grace) {
+      bell.wait(atMost: $0, or: process.stop)
+    }
+  }
+}

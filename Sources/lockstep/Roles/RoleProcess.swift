@@ -1,0 +1,76 @@
+import Foundation
+import HTTPAPI
+import HTTPServing
+import Pipeline
+import ServiceRuntime
+import Vocabulary
+
+/// What every role has: a log, metrics, health, an admin port, threads that it waits for, and an
+/// orderly end.
+final class RoleProcess: Sendable {
+  let log: Log
+  let metrics = Metrics()
+  let health = Health()
+  let stop = StopSignal()
+  let time = SystemTime()
+  let grace: Duration
+  private let admin: HTTPServer
+
+  /// How long after the grace the process still waits for a loop to return before it names it.
+  private static let lastWait: Duration = .seconds(5)
+
+  /// The settings that every role reads.
+  static let settingNames = ["LOG", "ADMIN_ADDR", "SHUTDOWN_GRACE_SECONDS"]
+
+  struct Settings: Sendable {
+    let log: Log
+    let adminAddress: ListenAddress
+    let grace: Duration
+
+    init(reading settings: inout SettingsReader, role: String) {
+      log = Reading.log(&settings, role: role)
+      adminAddress =
+        settings.value("ADMIN_ADDR") { try ListenAddress($0) }
+        ?? ListenAddress(host: "127.0.0.1", port: 9090)
+      grace = settings.seconds("SHUTDOWN_GRACE_SECONDS", in: 1...300, default: 20)
+    }
+  }
+
+  init(_ settings: Settings) throws {
+    log = settings.log
+    grace = settings.grace
+    // Before the first thread: they inherit the signal mask.
+    stop.raiseOnTermination()
+    let health = health
+    let routes = AdminRoutes(readiness: { health.readiness }, metrics: metrics)
+    do {
+      admin = try HTTPServer(
+        address: settings.adminAddress, threading: .pool(1), log: log, refusal: API.refusal,
+        handler: { routes.handle($0) })
+    } catch {
+      throw CommandFailure(.unavailable, "admin port: \(error)")
+    }
+  }
+
+  /// Waits for the stop signal, then until every loop has returned.
+  ///
+  /// - Throws: ``CommandFailure`` naming the loops that hang, or what made the process stop.
+  func runUntilStopped(_ loops: [(name: String, thread: OwnedThread)], failure: FirstFailure) throws
+  {
+    while !stop.isRaised { stop.wait(atMost: .seconds(60)) }
+    health.report("process", trouble: "draining")
+    log.info("stopping", ["grace_seconds": "\(grace.components.seconds)"])
+    let end = time.elapsed() + grace + Self.lastWait
+    let bell = Bell()
+    while loops.contains(where: { !$0.thread.hasEnded }), time.elapsed() < end {
+      Poll.wait([(bell.descriptor, Poll.readable)], atMost: .milliseconds(20))
+    }
+    admin.stop()
+    if let reason = failure.reason { throw reason }
+    let hanging = loops.filter { !$0.thread.hasEnded }.map(\.name)
+    guard hanging.isEmpty else {
+      throw CommandFailure(.software, "did not stop in time: \(hanging.joined(separator: ", "))")
+    }
+    log.info("stopped")
+  }
+}

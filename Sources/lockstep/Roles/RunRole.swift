@@ -1,0 +1,37 @@
+import HTTPAPI
+import Pipeline
+import ServiceRuntime
+
+/// All roles in one process, for one small machine. Each loop still owns its connections.
+enum RunRole {
+  static let name = "run"
+  private static let workers = [
+    WorkerRole.payloadBuilder, WorkerRole.apnsSender, WorkerRole.notifier,
+  ]
+  static let settingNames =
+    WorkerRole.settingNames + APIRole.ownSettingNames + APNsWiring.settingNames
+
+  static func run(_ invocation: Invocation) throws {
+    var settings = invocation.settings
+    let frame = RoleProcess.Settings(reading: &settings, role: name)
+    let databasePath = StoreWiring.path(reading: &settings)
+    let broker = BrokerWiring(reading: &settings)
+    let api = APIRole.Settings(reading: &settings)
+    let apns = APNsWiring(reading: &settings)
+    let prefetch = WorkerRole.prefetch(reading: &settings)
+    guard settings.problems.isEmpty, let databasePath, let broker, let api else {
+      throw Reading.failure(settings)
+    }
+    let process = try RoleProcess(frame)
+    let store = try StoreWiring.open(databasePath)
+    let failure = FirstFailure()
+    var loops = try APIRole.start(api, process, store: store, broker: broker, failure: failure)
+    for worker in workers {
+      let thread = try worker.start(
+        process, store: store, broker: broker, apns: worker.stage == .apns ? apns : nil,
+        prefetch: prefetch, failure: failure)
+      loops.append((worker.name, thread))
+    }
+    try process.runUntilStopped(loops, failure: failure)
+  }
+}

@@ -1,0 +1,35 @@
+/// Every setting: its name without prefix, and what it means. `deploy/environment.example` shows
+/// the same list, and a test compares the two.
+enum SettingCatalog {
+  struct Setting: Sendable {
+    let name: String
+    let help: String
+  }
+
+  static let all: [Setting] = [
+    .init(name: "LOG", help: "text or json, with a level: json:info. Default text:info"),
+    .init(name: "DATABASE_URL", help: "sqlite:///absolute/path. Required"),
+    .init(name: "AMQP_URL", help: "amqp://user:password@host/vhost, or amqps://. Required"),
+    .init(name: "AMQP_CA_FILE", help: "PEM authorities for amqps. Default: the system's"),
+    .init(name: "QUEUES_FILE", help: "queues.yaml. Default: queues.yaml in the working folder"),
+    .init(name: "ADMIN_ADDR", help: "host:port of /livez /readyz /metrics. Default 127.0.0.1:9090"),
+    .init(name: "HTTP_ADDR", help: "host:port of the API. Default 127.0.0.1:8080"),
+    .init(name: "AUTH_KEYS_FILE", help: "JWK Set whose keys callers' tokens are verified with"),
+    .init(name: "RATE_PER_USER", help: "requests per second and user, 1 to 10000. Default 20"),
+    .init(
+      name: "SESSION_TTL_SECONDS", help: "life after the last mutation, 60 to 28800. Default 7200"),
+    .init(name: "OUTBOX_EVENTS_MAX", help: "events held for an absent broker. Default 1000000"),
+    .init(name: "APNS_KEY_FILE", help: "the provider key, .p8 (PEM PKCS#8)"),
+    .init(name: "APNS_KEY_ID", help: "ten characters. Default: from a file AuthKey_<KEYID>.p8"),
+    .init(name: "APNS_TEAM_ID", help: "ten characters"),
+    .init(name: "APNS_BUNDLE_ID", help: "the app's bundle id, without any suffix"),
+    .init(name: "APNS_URL_PRODUCTION", help: "https://host[:port]. Default: Apple's"),
+    .init(name: "APNS_URL_SANDBOX", help: "https://host[:port]. Default: Apple's"),
+    .init(name: "APNS_CA_FILE", help: "PEM authorities for APNs. Default: the system's"),
+    .init(name: "APNS_CONNECTIONS", help: "connections per service, 1 to 16. Default 2"),
+    .init(name: "APNS_TIMEOUT_SECONDS", help: "wait for an answer, 1 to 60. Default 10"),
+    .init(name: "PREFETCH", help: "deliveries in hand, 1 to 2000. Default: queues.yaml's"),
+    .init(
+      name: "SHUTDOWN_GRACE_SECONDS", help: "time to finish what is in hand, 1 to 300. Default 20"),
+  ]
+}

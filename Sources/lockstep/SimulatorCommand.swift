@@ -1,0 +1,94 @@
+import APNsTransport
+import Cryptography
+import Foundation
+import Pipeline
+import ServiceRuntime
+import Simulator
+import Vocabulary
+
+/// `lockstep simulator`: stand-ins for Apple's services with virtual phones, on loopback.
+enum SimulatorCommand {
+  static let options: [(flag: String, help: String)] = [
+    ("--directory=", "where it writes ca.pem and its certificate. Required"),
+    ("--api=", "where phones find the API. Default http://127.0.0.1:8080"),
+    ("--apns-port=", "port of the stand-in for APNs. Default: chosen by the kernel"),
+    ("--control-port=", "port of the page and the control API. Default 8181"),
+    ("--faults=", "file of faults that strike from the start"),
+    ("--seed=", "draws tokens and chances; the same seed draws the same"),
+  ]
+  static let settingNames = [
+    "LOG", "APNS_KEY_FILE", "APNS_KEY_ID", "APNS_TEAM_ID", "APNS_BUNDLE_ID",
+  ]
+
+  static func run(_ invocation: Invocation) throws {
+    var settings = invocation.settings
+    let log = Reading.log(&settings, role: "simulator")
+    let simulator = try simulatorSettings(invocation, &settings)
+    let stop = StopSignal()
+    stop.raiseOnTermination()
+    do {
+      let running = try Simulator(simulator, log: log, now: { SystemTime().now() })
+      print("phones:  http://127.0.0.1:\(running.controlPort)/")
+      print("APNs:    https://localhost:\(running.apnsPort), authority \(running.authorityFile)")
+      fflush(nil)
+      running.run(until: stop)
+    } catch {
+      throw CommandFailure(.unavailable, "\(error)")
+    }
+  }
+
+  private static func simulatorSettings(
+    _ invocation: Invocation, _ settings: inout SettingsReader
+  ) throws -> SimulatorSettings {
+    let options = invocation.arguments.options
+    guard let directory = options["directory"] else {
+      throw CommandFailure(.usage, "simulator wants --directory DIR")
+    }
+    // The stand-in checks with the public half of the key that the sender signs with.
+    let key = settings.required("APNS_KEY_FILE", want: "the path of a .p8 file") { path in
+      var file = KeyFile(path: path)
+      guard let content = try file.change(elapsed: .zero) else {
+        throw Reading.Complaint("the file is empty")
+      }
+      return (content: content, key: try SigningKey(pem: content.text))
+    }
+    let team = settings.requiredText("APNS_TEAM_ID", want: "ten characters")
+    let bundle = settings.requiredText("APNS_BUNDLE_ID", want: "the app's bundle id")
+    let keyID = settings.text("APNS_KEY_ID") ?? key?.content.keyID
+    if key != nil, keyID == nil {
+      settings.refuse("APNS_KEY_ID", "want ten characters, or a file AuthKey_<KEYID>.p8")
+    }
+    guard settings.problems.isEmpty, let key, let keyID else { throw Reading.failure(settings) }
+    var simulator = SimulatorSettings(
+      certificateDirectory: directory, bundleID: bundle, teamID: team, keyID: keyID,
+      providerPublicKey: key.key.publicKey, apiURL: options["api"] ?? "http://127.0.0.1:8080")
+    simulator.apnsPort = try port("apns-port", options, default: 0)
+    simulator.controlPort = try port("control-port", options, default: 8181)
+    if let path = options["faults"] { simulator.faults = try faults(path) }
+    if let seed = options["seed"] {
+      guard let number = UInt64(seed) else {
+        throw CommandFailure(.usage, "--seed \(seed): want a whole number")
+      }
+      simulator.seed = number
+    }
+    return simulator
+  }
+
+  private static func port(_ name: String, _ options: [String: String], default fallback: UInt16)
+    throws -> UInt16
+  {
+    guard let text = options[name] else { return fallback }
+    guard let port = UInt16(text) else {
+      throw CommandFailure(.usage, "--\(name) \(text): want a port from 0 to 65535")
+    }
+    return port
+  }
+
+  private static func faults(_ path: String) throws -> [Fault] {
+    do {
+      return try Fault.list(reading: Reading.file(path))
+    } catch {
+      throw CommandFailure(.configuration, "--faults \(path): \(error)")
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import Pushes
+import Sessions
+import TestSupport
+import Testing
+import Vocabulary
+
+@testable import Pipeline
+
+@Suite struct SendDecisionTests {
+  private static let noon = Samples.noon
+  private static let context = ContextKey("c")
+
+  private static func job(_ event: PushJob.Event, rev: Int = 5, deadline: UnixTime? = nil)
+    -> PushJob
+  {
+    PushJob(
+      id: "0190f3a2-0000-8000-8000-0000000000ab", event: event, sessionID: SessionID("cs_1"),
+      userID: Samples.mara.userID, contextKey: event == .alert ? nil : context, rev: rev,
+      token: Samples.token(1), environment: .production, bundleID: nil, collapseID: nil,
+      dedupeKey: event == .alert ? "d" : nil, deadline: deadline ?? noon + .seconds(1),
+      causedAt: noon, traceparent: nil, payload: Data())
+  }
+
+  private static func row(
+    _ kind: TokenKind, user: UserID = Samples.mara.userID, context: ContextKey? = context
+  ) -> Registration {
+    Samples.registration(
+      Samples.token(1), of: user, kind, context: kind == .update ? context : nil)
+  }
+
+  private static func knowledge(_ rows: [Registration]) -> SendKnowledge {
+    var known = SendKnowledge()
+    known.registrations = [Samples.token(1): rows]
+    known.states = [context: state(rev: 5)]
+    return known
+  }
+
+  private static func state(rev: Int) -> ActivityState {
+    ActivityState(
+      contextKey: context, sessionID: SessionID("cs_1"), userID: Samples.mara.userID, rev: rev,
+      event: .update, contentState: Data(), attributesType: "T", attributes: nil, alertTitle: nil,
+      alertBody: nil, staleAt: nil, dismissAt: nil, deadline: noon, causedAt: noon,
+      traceparent: nil)
+  }
+
+  private static func start(claimed: UnixTime? = nil, accepted: UnixTime? = nil) -> Start {
+    Start(
+      sessionID: SessionID("cs_1"), token: Samples.token(1), contextKey: context,
+      firstAskedAt: noon, claimedUntil: claimed, acceptedAt: accepted)
+  }
+
+  private static func kind(_ event: PushJob.Event) -> TokenKind {
+    switch event {
+    case .alert: .alert
+    case .start: .pushToStart
+    case .update, .end: .update
+    }
+  }
+
+  struct Row: CustomTestStringConvertible {
+    let testDescription: String
+    let event: PushJob.Event
+    let change: @Sendable (inout SendKnowledge) -> Void
+    /// Nil: it is sent.
+    let drop: Disposition?
+  }
+
+  static let table: [Row] = [
+    Row(testDescription: "nothing is newer", event: .update, change: { _ in }, drop: nil),
+    Row(testDescription: "an end goes too", event: .end, change: { _ in }, drop: nil),
+    Row(
+      testDescription: "nothing is known of the state", event: .update,
+      change: { $0.states = [:] }, drop: nil),
+    Row(
+      testDescription: "a newer state is known", event: .update,
+      change: { $0.states = [context: state(rev: 6)] },
+      drop: .superseded(because: "rev 6 is newer than 5")),
+    Row(
+      testDescription: "a newer state is known: end", event: .end,
+      change: { $0.states = [context: state(rev: 6)] },
+      drop: .superseded(because: "rev 6 is newer than 5")),
+    Row(
+      testDescription: "the same rev was delivered", event: .update,
+      change: { $0.deliveredRevs = [Samples.token(1): 5] },
+      drop: .superseded(because: "rev 5 was delivered already")),
+    Row(
+      testDescription: "an older rev was delivered", event: .update,
+      change: { $0.deliveredRevs = [Samples.token(1): 4] }, drop: nil),
+    Row(
+      testDescription: "the token is gone", event: .update,
+      change: { $0.registrations = [:] },
+      drop: .superseded(because: "the token is gone from the registry")),
+    Row(testDescription: "a start that nobody made", event: .start, change: { _ in }, drop: nil),
+    Row(
+      testDescription: "a start of which only the wish is known", event: .start,
+      change: { $0.starts = [job(.start).id: start()] }, drop: nil),
+    Row(
+      testDescription: "a start that was accepted", event: .start,
+      change: { $0.starts = [job(.start).id: start(accepted: noon)] },
+      drop: .superseded(because: "started already")),
+    Row(
+      testDescription: "a start that another sender holds", event: .start,
+      change: { $0.starts = [job(.start).id: start(claimed: noon + .milliseconds(1))] },
+      drop: .retry(notBefore: .seconds(5), because: "another sender holds this start")),
+    Row(
+      testDescription: "a start that its sender has held too long", event: .start,
+      change: { $0.starts = [job(.start).id: start(claimed: noon)] }, drop: nil),
+    Row(
+      testDescription: "a start of a dismissed card", event: .start,
+      change: { $0.dismissed = [context] },
+      drop: .superseded(because: "the phone dismissed this card")),
+    Row(
+      testDescription: "a start of an older state", event: .start,
+      change: { $0.states = [context: state(rev: 6)] },
+      drop: .superseded(because: "rev 6 is newer than 5")),
+    Row(testDescription: "an alert", event: .alert, change: { _ in }, drop: nil),
+    Row(
+      testDescription: "an alert of a resolved notification", event: .alert,
+      change: { $0.resolved = ["d"] }, drop: .superseded(because: "the notification is resolved")),
+    Row(
+      testDescription: "an alert of another, unresolved one", event: .alert,
+      change: { $0.resolved = ["other"] }, drop: nil),
+    Row(
+      testDescription: "an alert that was delivered", event: .alert,
+      change: { $0.acceptedAlerts = [job(.alert).id] },
+      drop: .superseded(because: "delivered already")),
+  ]
+
+  @Test(arguments: table)
+  func `what is no longer the newest or has no reason is not sent`(row: Row) {
+    let registration = Self.row(Self.kind(row.event))
+    var known = Self.knowledge([registration])
+    row.change(&known)
+    let decision = SendDecision(Self.job(row.event), knowing: known, now: Self.noon)
+    #expect(decision == row.drop.map(SendDecision.drop) ?? .send(registration))
+  }
+
+  @Test(arguments: PushJob.Event.allCases)
+  func `a deadline that has come is too late, one that is to come is not`(event: PushJob.Event) {
+    let known = Self.knowledge([Self.row(Self.kind(event))])
+    let late = SendDecision(
+      Self.job(event, deadline: Self.noon), knowing: known, now: Self.noon)
+    #expect(late == .drop(.expired))
+    let job = Self.job(event, deadline: Self.noon + .milliseconds(1))
+    guard case .send = SendDecision(job, knowing: known, now: Self.noon) else {
+      Issue.record("not sent")
+      return
+    }
+  }
+
+  @Test(arguments: [
+    (PushJob.Event.update, row(.alert)), (.update, row(.pushToStart)),
+    (.update, row(.update, user: UserID("u_other"))),
+    (.update, row(.update, context: ContextKey("other"))), (.end, row(.pushToStart)),
+    (.start, row(.update)), (.start, row(.alert)), (.alert, row(.update)),
+    (.alert, row(.alert, user: UserID("u_other"))),
+  ])
+  func `a token that now serves something else does not get it`(
+    event: PushJob.Event, registration: Registration
+  ) {
+    let known = Self.knowledge([registration])
+    let decision = SendDecision(Self.job(event), knowing: known, now: Self.noon)
+    #expect(decision == .drop(.superseded(because: "the token is gone from the registry")))
+  }
+}

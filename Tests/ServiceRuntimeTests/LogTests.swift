@@ -1,0 +1,72 @@
+import Foundation
+import ServiceRuntime
+import Synchronization
+import TestSupport
+import Testing
+import Vocabulary
+
+@Suite struct LogTests {
+  private final class Lines: Sendable {
+    private let kept = Mutex<[String]>([])
+    var all: [String] { kept.withLock { $0 } }
+    func write(_ line: String) { kept.withLock { $0.append(line) } }
+  }
+
+  private func log(_ form: Log.Form, level: Log.Level = .debug, into lines: Lines) -> Log {
+    Log(form: form, level: level, role: "api", now: { Samples.noon }, write: lines.write)
+  }
+
+  @Test func `text is one line of time, level, event and fields`() {
+    let lines = Lines()
+    log(.text, into: lines).info("push sent", ["token": "ab12cd34", "rev": "7"])
+    #expect(
+      lines.all == [
+        "2026-06-18T12:00:00.000Z info push sent role=api token=ab12cd34 rev=7\n"
+      ])
+  }
+
+  @Test(arguments: [
+    ("plain", "plain"), ("", #""""#), ("two words", #""two words""#), ("a=b", #""a=b""#),
+    ("a\nb", #""a\nb""#), (#"say "x""#, #""say \"x\"""#), ("tab\there", #""tab\there""#),
+    ("Größe", "Größe"), ("\u{1}", #""\u0001""#),
+  ])
+  func `a value that could be misread is quoted`(value: String, written: String) {
+    let lines = Lines()
+    log(.text, into: lines).error("e", ["v": value])
+    #expect(lines.all == ["2026-06-18T12:00:00.000Z error e role=api v=\(written)\n"])
+  }
+
+  @Test func `json is one object per line`() throws {
+    let lines = Lines()
+    log(.json, into: lines).warning("broker is away", ["because": "a \"quote\"\nand a line"])
+    let line = try #require(lines.all.first)
+    #expect(line.hasSuffix("}\n"))
+    #expect(line.count { $0 == "\n" } == 1)
+    let wanted: JSONValue = [
+      "time": "2026-06-18T12:00:00.000Z", "level": "warning", "event": "broker is away",
+      "role": "api", "because": "a \"quote\"\nand a line",
+    ]
+    #expect(try JSONValue(parsing: Data(line.utf8)) == wanted)
+  }
+
+  @Test func `a field cannot take the place of time, level or event`() throws {
+    let lines = Lines()
+    log(.json, into: lines).info("real", ["event": "false", "level": "error"])
+    let json = try JSONValue(parsing: Data(try #require(lines.all.first).utf8))
+    #expect(json["event"] == "real")
+    #expect(json["level"] == "info")
+  }
+
+  @Test(arguments: [
+    (Log.Level.debug, 4), (.info, 3), (.warning, 2), (.error, 1),
+  ])
+  func `lines below the level are not written`(level: Log.Level, count: Int) {
+    let lines = Lines()
+    let log = log(.text, level: level, into: lines)
+    log.debug("d")
+    log.info("i")
+    log.warning("w")
+    log.error("e")
+    #expect(lines.all.count == count)
+  }
+}

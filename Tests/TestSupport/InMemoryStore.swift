@@ -1,0 +1,165 @@
+import Dispatch
+import Foundation
+import Pipeline
+import Pushes
+import Sessions
+import Synchronization
+import Vocabulary
+
+/// The store's promises without a disk, for tests and the simulation. Held to the same contract
+/// suite as the real ones; deterministic, and forgotten with the process.
+package final class InMemoryStore: Store {
+  /// How long a writer waits for its turn; only a write inside a write ever does.
+  private static let writeWait_ms = 10_000
+
+  private let committed = Mutex(InMemoryTables())
+  private let turn = DispatchSemaphore(value: 1)
+  private let beforeCommit: @Sendable () throws -> Void
+
+  /// - Parameter beforeCommit: called before every commit of a write; what it throws is thrown by
+  ///   the write, which then leaves nothing behind.
+  package init(beforeCommit: @escaping @Sendable () throws -> Void = {}) {
+    self.beforeCommit = beforeCommit
+  }
+
+  package func read<Result>(_ body: (any StoreTransaction) throws -> Result) throws -> Result {
+    let transaction = InMemoryTransaction(committed.withLock { $0 }, mayWrite: false)
+    defer { transaction.end() }
+    let result = try body(transaction)
+    try transaction.checkUnharmed()
+    return result
+  }
+
+  package func write<Result>(_ body: (any StoreTransaction) throws -> Result) throws -> Result {
+    guard turn.wait(timeout: .now() + .milliseconds(Self.writeWait_ms)) == .success else {
+      throw StoreError("another write took longer than \(Self.writeWait_ms) ms")
+    }
+    defer { turn.signal() }
+    let transaction = InMemoryTransaction(committed.withLock { $0 }, mayWrite: true)
+    defer { transaction.end() }
+    let result = try body(transaction)
+    try transaction.checkUnharmed()
+    try beforeCommit()
+    committed.withLock { $0 = transaction.tables }
+    return result
+  }
+}
+
+/// The rows, named as the real store's tables.
+struct InMemoryTables: Sendable {
+  struct Token {
+    var registration: Registration
+    var deliveredRev: Int?
+    var pruned: (at: UnixTime, reason: String)?
+  }
+
+  struct AnswerKey: Hashable {
+    let user: UserID
+    let route: String
+    let key: String
+  }
+
+  struct Waiting {
+    let event: OutboxEvent
+    var leasedUntil: UnixTime?
+  }
+
+  var profiles: [UserID: Profile] = [:]
+  /// As JSON, like the real stores: what the wire form loses is lost here too.
+  var sessions: [SessionID: Data] = [:]
+  var live: [SessionID: Session] = [:]
+  var answers: [SessionID: [UserID: Data]] = [:]
+  var tokens: [Token] = []
+  var activityState: [ContextKey: ActivityState] = [:]
+  var activityReports: [ContextKey: PhoneReport] = [:]
+  var starts: [Start] = []
+  var deliveries: [DeliveryRecord] = []
+  var notifications: [Pipeline.Notification] = []
+  var idempotencyKeys: [AnswerKey: StoredAnswer] = [:]
+  /// Oldest first.
+  var outbox: [Waiting] = []
+  var lastSequence: Int64 = 0
+}
+
+/// Works on a copy of the tables, which becomes the truth at the commit.
+final class InMemoryTransaction: StoreTransaction {
+  private var copy: InMemoryTables
+  private let mayWrite: Bool
+  private var isOver = false
+  private var failed: StoreError?
+
+  init(_ tables: InMemoryTables, mayWrite: Bool) {
+    copy = tables
+    self.mayWrite = mayWrite
+  }
+
+  /// The rows as this transaction sees them.
+  var tables: InMemoryTables { copy }
+
+  func end() { isOver = true }
+
+  func checkUnharmed() throws {
+    if let failed { throw failed }
+  }
+
+  /// For reading: throws when the transaction is over or harmed.
+  func rows() throws -> InMemoryTables {
+    if isOver { throw StoreError("a transaction was used after its end") }
+    try checkUnharmed()
+    return copy
+  }
+
+  /// For writing.
+  func change<Result>(_ body: (inout InMemoryTables) throws -> Result) throws -> Result {
+    _ = try rows()
+    do {
+      guard mayWrite else { throw StoreError("cannot be written: this transaction only reads") }
+      return try body(&copy)
+    } catch let error as StoreError {
+      failed = error
+      throw error
+    }
+  }
+}
+
+// MARK: Sessions and profiles
+
+extension InMemoryTransaction {
+  func profiles(of users: [UserID]) throws -> [UserID: Profile] {
+    let wanted = Set(users)
+    return try rows().profiles.filter { wanted.contains($0.key) }
+  }
+
+  func save(_ profile: Profile) throws { try change { $0.profiles[profile.userID] = profile } }
+
+  func session(_ id: SessionID) throws -> Session? {
+    try rows().sessions[id].map { try JSON.decode(Session.self, from: $0) }
+  }
+
+  func save(_ session: Session) throws {
+    try change {
+      $0.sessions[session.id] = JSON.encoded(session)
+      $0.live[session.id] = session.state.isFinal ? nil : session
+    }
+  }
+
+  func liveSessionCount(of user: UserID) throws -> Int {
+    try rows().live.values.count { session in
+      session.participants.contains { $0.userID == user && $0.isPresent }
+    }
+  }
+
+  func expiredSessions(at moment: UnixTime, limit: Int) throws -> [Session] {
+    let ids = try rows().live.values.filter { $0.expiresAt <= moment }
+      .sorted { ($0.expiresAt, $0.id) < ($1.expiresAt, $1.id) }.prefix(limit).map(\.id)
+    return try ids.compactMap { try session($0) }
+  }
+
+  func saveAnswers(_ json: Data, of user: UserID, in session: SessionID) throws {
+    try change { $0.answers[session, default: [:]][user] = json }
+  }
+
+  func answers(in session: SessionID) throws -> [UserID: Data] {
+    try rows().answers[session] ?? [:]
+  }
+}

@@ -1,0 +1,183 @@
+import Pipeline
+import Pushes
+import Vocabulary
+
+// The token registry of the in-memory store: the rules of ``Registration``, said once more in
+// Swift, so that the contract suite holds two readings of them against each other.
+
+extension InMemoryTransaction {
+  func register(_ registration: Registration) throws {
+    try change { tables in
+      var arriving = registration
+      tables.tokens.removeAll {
+        $0.registration.token == arriving.token && $0.registration.userID != arriving.userID
+      }
+      for old in tables.tokens.map(\.registration) where old.isReplaced(by: registration) {
+        arriving.contextKey = arriving.contextKey ?? old.contextKey
+        arriving.activityID = arriving.activityID ?? old.activityID
+      }
+      tables.tokens.removeAll { $0.registration.isReplaced(by: registration) }
+      let place = tables.tokens.firstIndex { $0.registration.isSameRow(as: arriving) }
+      if let place {
+        tables.tokens[place].refresh(with: arriving)
+      } else {
+        tables.tokens.append(.init(registration: arriving))
+      }
+    }
+  }
+
+  func unregister(_ token: PushToken, of user: UserID, kind: TokenKind?, attributesType: String?)
+    throws -> Int
+  {
+    try change { tables in
+      let before = tables.tokens.count
+      tables.tokens.removeAll { row in
+        row.registration.token == token && row.registration.userID == user
+          && (kind == nil || row.registration.kind == kind)
+          && (attributesType == nil || row.registration.attributesType == attributesType)
+      }
+      return before - tables.tokens.count
+    }
+  }
+
+  func updateTokens(of contexts: [ContextKey]) throws -> [ContextKey: [Registration]] {
+    let wanted = Set(contexts)
+    return Dictionary(
+      grouping: try unpruned { row in
+        row.kind == .update && row.contextKey.map(wanted.contains) ?? false
+      }, by: { $0.contextKey ?? ContextKey("") })
+  }
+
+  func tokens(of users: [UserID], kind: TokenKind) throws -> [UserID: [Registration]] {
+    let wanted = Set(users)
+    return Dictionary(
+      grouping: try unpruned { $0.kind == kind && wanted.contains($0.userID) }, by: \.userID)
+  }
+
+  func registrations(of tokens: [PushToken]) throws -> [PushToken: [Registration]] {
+    let wanted = Set(tokens)
+    return Dictionary(grouping: try unpruned { wanted.contains($0.token) }, by: \.token)
+  }
+
+  private func unpruned(_ isWanted: (Registration) -> Bool) throws -> [Registration] {
+    try rows().tokens.filter { $0.pruned == nil }.map(\.registration).filter(isWanted).sorted {
+      ($0.registeredAt, $0.token.hex, $0.kind.rawValue, $0.attributesType ?? "")
+        < ($1.registeredAt, $1.token.hex, $1.kind.rawValue, $1.attributesType ?? "")
+    }
+  }
+
+  func markProven(_ token: PushToken, at moment: UnixTime) throws {
+    _ = try changeRows(of: token, where: { $0.registration.provenAt == nil }) {
+      $0.registration.provenAt = moment
+    }
+  }
+
+  func prune(_ token: PushToken, because reason: String, unlessRegisteredAfter moment: UnixTime)
+    throws -> Int
+  {
+    try changeRows(
+      of: token, where: { $0.pruned == nil && $0.registration.registeredAt <= moment }
+    ) {
+      $0.pruned = (moment, reason)
+    }
+  }
+
+  func restore(_ tokens: [PushToken], prunedBecause reason: String) throws -> Int {
+    try tokens.reduce(0) { count, token in
+      try count + changeRows(of: token, where: { $0.pruned?.reason == reason }) { $0.pruned = nil }
+    }
+  }
+
+  func moveToken(_ token: PushToken, to environment: PushEnvironment) throws {
+    _ = try changeRows(of: token, where: { $0.registration.environment != environment }) {
+      $0.registration.environment = environment
+      $0.registration.provenAt = nil
+    }
+  }
+
+  func removeRegistrations(prunedBefore moment: UnixTime, limit: Int) throws -> Int {
+    try change { tables in
+      let old = tables.tokens.compactMap(\.pruned?.at).filter { $0 < moment }.sorted()
+      guard let last = old.prefix(limit).last else { return 0 }
+      var left = min(limit, old.count)
+      tables.tokens.removeAll { row in
+        guard let pruned = row.pruned, pruned.at <= last, left > 0 else { return false }
+        left -= 1
+        return true
+      }
+      return min(limit, old.count)
+    }
+  }
+
+  func contextKey(ofActivity activityID: String, of user: UserID) throws -> ContextKey? {
+    try rows().tokens.map(\.registration)
+      .filter { $0.userID == user && $0.activityID == activityID && $0.contextKey != nil }
+      .min { ($1.registeredAt, $0.token.hex) < ($0.registeredAt, $1.token.hex) }?.contextKey
+  }
+
+  func deliveredRevs(to tokens: [PushToken]) throws -> [PushToken: Int] {
+    let wanted = Set(tokens)
+    var found: [PushToken: Int] = [:]
+    for row in try rows().tokens where wanted.contains(row.registration.token) {
+      guard let rev = row.deliveredRev else { continue }
+      found[row.registration.token] = max(rev, found[row.registration.token] ?? rev)
+    }
+    return found
+  }
+
+  func raiseDeliveredRev(to rev: Int, token: PushToken) throws {
+    _ = try changeRows(of: token, where: { $0.deliveredRev ?? .min < rev }) {
+      $0.deliveredRev = rev
+    }
+  }
+
+  /// - Returns: how many rows changed.
+  private func changeRows(
+    of token: PushToken, where isMeant: (InMemoryTables.Token) -> Bool,
+    _ body: (inout InMemoryTables.Token) -> Void
+  ) throws -> Int {
+    try change { tables in
+      var count = 0
+      for place in tables.tokens.indices
+      where tables.tokens[place].registration.token == token && isMeant(tables.tokens[place]) {
+        body(&tables.tokens[place])
+        count += 1
+      }
+      return count
+    }
+  }
+}
+
+extension Registration {
+  fileprivate func isSameRow(as other: Registration) -> Bool {
+    token == other.token && userID == other.userID && kind == other.kind
+      && (attributesType ?? "") == (other.attributesType ?? "")
+  }
+
+  fileprivate func isReplaced(by new: Registration) -> Bool {
+    guard userID == new.userID, kind == new.kind, token != new.token, let device = new.deviceID,
+      deviceID == device, bundleID == new.bundleID, attributesType == new.attributesType
+    else { return false }
+    guard kind == .update else { return true }
+    if let contextKey, let newKey = new.contextKey { return contextKey == newKey }
+    guard let activityID, let newID = new.activityID else { return false }
+    return activityID == newID
+  }
+}
+
+extension InMemoryTables.Token {
+  fileprivate mutating func refresh(with new: Registration) {
+    let old = registration
+    registration.contextKey = new.contextKey ?? old.contextKey
+    registration.activityID = new.activityID ?? old.activityID
+    registration.environment = new.environment
+    registration.bundleID = new.bundleID ?? old.bundleID
+    registration.deviceID = new.deviceID ?? old.deviceID
+    registration.frequentPushesEnabled = new.frequentPushesEnabled ?? old.frequentPushesEnabled
+    registration.registeredAt = max(new.registeredAt, old.registeredAt)
+    registration.provenAt =
+      new.environment == old.environment ? old.provenAt ?? new.provenAt : new.provenAt
+    if registration.contextKey != old.contextKey { deliveredRev = nil }
+    pruned = nil
+  }
+}

@@ -1,0 +1,13 @@
+import Glibc
+
+/// Waits for something that another thread does. The one place where tests wait.
+///
+/// - Returns: whether it became true within `limit`.
+package func becomesTrue(within limit: Duration = .seconds(10), _ condition: () -> Bool) -> Bool {
+  let end = ContinuousClock.now + limit
+  while !condition() {
+    guard ContinuousClock.now < end else { return false }
+    _ = poll(nil, 0, 2)
+  }
+  return true
+}
