@@ -17,7 +17,8 @@ package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
   /// PEM file of the authorities that may vouch for the broker; used with `amqps` only.
   package let authoritiesFile: String
 
-  /// - Parameter authoritiesFile: LOCKSTEP_AMQP_CA_FILE; nil takes the system's authorities.
+  /// Reads the URL; `authoritiesFile` is LOCKSTEP_AMQP_CA_FILE, nil takes the system's authorities.
+  ///
   /// - Throws: ``BrokerAddressRefused``, which never repeats the password.
   package init(url: String, authoritiesFile: String? = nil) throws(BrokerAddressRefused) {
     guard let scheme = url.range(of: "://") else {

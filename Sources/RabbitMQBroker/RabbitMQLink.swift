@@ -24,9 +24,8 @@ package final class RabbitMQLink: BrokerLink {
   /// An eventfd, readable while `arrived` holds something that the sockets no longer tell of.
   private let leftover: Int32
 
-  /// - Parameters:
-  ///   - queue: read from, with at most `prefetch` deliveries unsettled.
-  ///   - name: how the connections are called in the broker's lists, with ` in` and ` out`.
+  /// Reads `queue` with at most `prefetch` deliveries unsettled, 1 to 65535. In the broker's lists
+  /// the connections are called `name` with ` in` and ` out`.
   package init(
     _ address: BrokerAddress, queue: String, prefetch: Int, name: String,
     limits: BrokerLimits = BrokerLimits(), time: any TimeSource, log: Log

@@ -18,7 +18,7 @@ package final class RabbitMQPublisher: Publisher {
   private var window = ConfirmWindow(nextTag: 1)
   private var blockedBecause: String?
 
-  /// - Parameter name: how the connection is called in the broker's lists.
+  /// `name` is how the connection is called in the broker's lists.
   package init(
     _ address: BrokerAddress, name: String, limits: BrokerLimits = BrokerLimits(),
     time: any TimeSource, log: Log

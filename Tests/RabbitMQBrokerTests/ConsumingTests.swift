@@ -1,3 +1,4 @@
+import Foundation
 import Pipeline
 import RabbitMQBroker
 import ServiceRuntime
@@ -131,5 +132,22 @@ import Testing
       _ = try publisher.publish([world.job("a", for: .apns)])
     }
     #expect(publishing?.0.reason.contains("320 CONNECTION_FORCED") == true)
+  }
+
+  @Test func `a foreign program's message is read as far as it goes`() throws {
+    let world = try TestTopology()
+    try world.broker.manage(
+      "POST", "/api/exchanges/\(world.broker.virtualHost)/apns/publish",
+      #"""
+      {"routing_key": "apns", "payload": "aGVsbG8=", "payload_encoding": "base64",
+       "properties": {"headers": {"n": 7, "f": 1.5, "t": "x", "b": true, "l": [1], "o": {"p": 1}}}}
+      """#)
+    let link = try world.link(.apns)
+    defer { link.close() }
+    let message = try #require(try link.take(1).first?.message)
+    #expect(message.body == Data("hello".utf8))
+    #expect((message.id, message.type, message.contentType) == ("", "", ""))
+    #expect(message.timestamp == nil)
+    #expect(message.headers == ["n": 7, "t": "x", "b": .flag(true)])
   }
 }

@@ -39,11 +39,12 @@ import Testing
     try link.open()
     let message = world.job("a", for: .apns).message
     let outputs =
-      routes[.apns].ladder.rungs.flatMap(\.exchanges).map { ($0, "") } + [("dead", "apns")]
+      routes[.apns].ladder.rungs.flatMap(\.exchanges).map { ($0, "") }
+      + [("dead", "apns"), ("apns", "apns")]
     let outcomes = try link.publish(
       outputs.map { OutgoingMessage(exchange: $0.0, routingKey: $0.1, message: message) })
     #expect(outcomes.allSatisfy { $0 == .confirmed })
-    for exchange in ["events", "build", "apns", "retry.build.5s", ""] {
+    for exchange in ["events", "build", "notify", "retry.build.5s", ""] {
       let lost = #expect(throws: BrokerLost.self) {
         try link.open()
         _ = try link.publish([

@@ -21,6 +21,7 @@ struct TestTopology {
       build: { queue: build, events: ["cooksuggest.session.*"], sends: [apns], rungs: [1h] }
       apns: { queue: apns, prefetch: 50, rungs: [50ms, 100ms, 150ms, 200ms, 250ms, 300ms] }
       notify: { queue: notify, events: ["cooksuggest.session.*"], max-length: 2, rungs: [1h] }
+      webpush: { queue: webpush, rungs: [1h] }
     """
 
   init(

@@ -35,9 +35,7 @@ package final class BrokerUnderTest {
     _ = try? client.send("DELETE", management + "/api/vhosts/\(virtualHost)")
   }
 
-  /// Calls the management API.
-  ///
-  /// - Parameter path: from `/api/` on.
+  /// Calls the management API; the path is that from `/api/` on. Any status but 2xx fails the test.
   @discardableResult
   package func manage(_ method: String, _ path: String, _ json: String? = nil) throws
     -> HTTPClientResponse

@@ -148,7 +148,9 @@ package final class FakeBroker {
   }
 
   func publish(_ outgoing: OutgoingMessage) throws(BrokerLost) -> PublishOutcome {
-    let names = [outgoing.exchange, outgoing.routingKey, outgoing.message.id, outgoing.message.type]
+    let names = [
+      outgoing.exchange, outgoing.routingKey, outgoing.message.id, outgoing.message.type,
+    ]
     if let long = names.first(where: { $0.utf8.count > Self.shortStringBytesMax }) {
       violations.append("a name of \(long.utf8.count) bytes")
       throw BrokerLost("a short string of \(long.utf8.count) bytes")

@@ -89,7 +89,14 @@ extension InMemoryTransaction {
   func acceptedJobs(among ids: [String]) throws -> Set<String> {
     let wanted = Set(ids)
     return Set(
-      try rows().deliveries.filter { $0.status == 200 && wanted.contains($0.jobID) }.map(\.jobID))
+      try rows().deliveries
+        .filter { [200, 201, 202].contains($0.status) && wanted.contains($0.jobID) }.map(\.jobID))
+  }
+
+  func unansweredJobs(among ids: [String]) throws -> Set<String> {
+    let wanted = Set(ids)
+    return Set(
+      try rows().deliveries.filter { $0.status == nil && wanted.contains($0.jobID) }.map(\.jobID))
   }
 
   func removeDeliveries(settledBefore moment: UnixTime, limit: Int) throws -> Int {

@@ -53,6 +53,11 @@ struct InMemoryTables: Sendable {
     var pruned: (at: UnixTime, reason: String)?
   }
 
+  struct Subscription {
+    var row: WebPushSubscription
+    var pruned: (at: UnixTime, reason: String)?
+  }
+
   struct AnswerKey: Hashable {
     let user: UserID
     let route: String
@@ -74,6 +79,7 @@ struct InMemoryTables: Sendable {
   var activityReports: [ContextKey: PhoneReport] = [:]
   var starts: [Start] = []
   var deliveries: [DeliveryRecord] = []
+  var subscriptions: [PushEndpoint: Subscription] = [:]
   var notifications: [Pipeline.Notification] = []
   var idempotencyKeys: [AnswerKey: StoredAnswer] = [:]
   /// Oldest first.
@@ -153,6 +159,27 @@ extension InMemoryTransaction {
     let ids = try rows().live.values.filter { $0.expiresAt <= moment }
       .sorted { ($0.expiresAt, $0.id) < ($1.expiresAt, $1.id) }.prefix(limit).map(\.id)
     return try ids.compactMap { try session($0) }
+  }
+
+  func sessionsInKitchen(unchangedSince moment: UnixTime, limit: Int) throws -> [Session] {
+    let ids = try rows().live.values.filter { $0.jobInHand != nil && $0.updatedAt <= moment }
+      .sorted { ($0.updatedAt, $0.id) < ($1.updatedAt, $1.id) }.prefix(limit).map(\.id)
+    return try ids.compactMap { try session($0) }
+  }
+
+  func earliestDue() throws -> (expiry: UnixTime?, inKitchenSince: UnixTime?) {
+    let live = try rows().live.values
+    return (
+      live.map(\.expiresAt).min(), live.filter { $0.jobInHand != nil }.map(\.updatedAt).min()
+    )
+  }
+
+  func replace(_ seen: Session, with next: Session) throws -> Bool {
+    guard let stored = try session(seen.id), stored.state == seen.state, stored.rev == seen.rev,
+      stored.expiresAt == seen.expiresAt
+    else { return false }
+    try save(next)
+    return true
   }
 
   func saveAnswers(_ json: Data, of user: UserID, in session: SessionID) throws {

@@ -9,7 +9,7 @@ package final class PrivateBroker {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "deploy/rabbitmq-private")
 
-  /// - Parameter prepare: puts files into the directory before the first start.
+  /// Starts a node; `prepare` puts files into the directory before.
   package init(prepare: (URL) throws -> Void = { _ in }) throws {
     directory = FileManager.default.temporaryDirectory
       .appending(path: "lockstep-broker-\(UUID().uuidString)")
@@ -54,9 +54,14 @@ package final class PrivateBroker {
       .trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  private static func run(_ verb: String, _ directory: URL) throws {
+  /// Runs `rabbitmqctl` on it, also from another thread.
+  package static func control(in directory: URL, _ arguments: String...) {
+    do { try run("ctl", directory, arguments) } catch { Issue.record(error) }
+  }
+
+  private static func run(_ verb: String, _ directory: URL, _ more: [String] = []) throws {
     let process = try Process.run(
-      script, arguments: [verb, directory.path(percentEncoded: false)])
+      script, arguments: [verb, directory.path(percentEncoded: false)] + more)
     process.waitUntilExit()
     try #require(process.terminationStatus == 0, "rabbitmq-private \(verb) failed")
   }

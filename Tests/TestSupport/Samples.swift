@@ -52,7 +52,7 @@ package enum Samples {
     eventsExchange: "events",
     stages: [
       .build: route(.build, prefetch: 100), .apns: route(.apns, prefetch: 50),
-      .notify: route(.notify, prefetch: 50),
+      .notify: route(.notify, prefetch: 50), .webpush: route(.webpush, prefetch: 50),
     ])
 
   /// Which events each stage's queue takes.

@@ -19,6 +19,8 @@ package final class ScriptedTransport: PushTransport {
   package var descriptors: [(descriptor: Int32, events: Int16)] { [] }
   package var capacity: Int { max(0, inFlightMax - open.count) }
   package var inFlight: Int { open.count }
+  /// Sent and not answered, in order.
+  package var unanswered: [PushRequest] { open }
 
   package func send(_ request: PushRequest) {
     precondition(capacity > 0, "more was sent than there was room for")

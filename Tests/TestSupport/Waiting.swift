@@ -1,8 +1,7 @@
 import Glibc
 
-/// Waits for something that another thread does. The one place where tests wait.
-///
-/// - Returns: whether it became true within `limit`.
+/// Waits for something that another thread does, and says whether it became true in time. The one
+/// place where tests wait.
 package func becomesTrue(within limit: Duration = .seconds(10), _ condition: () -> Bool) -> Bool {
   let end = ContinuousClock.now + limit
   while !condition() {

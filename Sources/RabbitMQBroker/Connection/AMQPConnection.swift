@@ -19,9 +19,7 @@ final class AMQPConnection {
   private var state: amqp_connection_state_t?
   private var content = ContentAssembly()
 
-  /// Connects and logs in, once.
-  ///
-  /// - Parameter name: how the connection is called in the broker's lists.
+  /// Connects and logs in, once; `name` is how the connection is called in the broker's lists.
   init(_ address: BrokerAddress, name: String, limits: BrokerLimits, time: any TimeSource)
     throws(BrokerLost)
   {

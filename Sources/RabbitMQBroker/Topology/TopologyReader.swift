@@ -14,7 +14,9 @@ extension Topology {
     try self.init(yaml: String(decoding: data, as: UTF8.self), file: name)
   }
 
-  /// - Parameter file: the name that messages begin with.
+  /// Reads the text of queues.yaml; messages begin with the name `file`.
+  ///
+  /// - Throws: ``TopologyRefused`` with everything that is wrong, each with its line and column.
   package init(yaml: String, file: String = "queues.yaml") throws(TopologyRefused) {
     let node: YAMLNode
     do throws(YAMLRefused) {
@@ -79,7 +81,7 @@ struct TopologyReader {
     var length = 1
   }
 
-  /// - Parameter defaults: nil where both must be given.
+  /// Without `defaults` both must be given.
   private func limits(_ fields: YAMLFields, defaults: Limits?) -> Limits {
     if defaults == nil {
       _ = (fields.required("delivery-limit"), fields.required("max-length"))

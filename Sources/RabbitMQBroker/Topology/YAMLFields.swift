@@ -16,7 +16,7 @@ struct YAMLFields {
   private let values: [String: YAMLNode]
   private let problems: ProblemList
 
-  /// - Parameter known: the keys that may stand here; any other is a problem.
+  /// Any key that is not among `known` is a problem.
   init(_ node: YAMLNode, _ title: String, known: [String], problems: ProblemList) {
     mark = node.mark
     self.title = title
