@@ -76,8 +76,11 @@ let package = Package(
       "APNsTransport",
       ["HTTP2", "Cryptography", "Pushes", "Pipeline", "ServiceRuntime", "Vocabulary"]),
     library(
+      "WebPushTransport",
+      ["CCurl", "CLinux", "Pushes", "Pipeline", "ServiceRuntime", "Vocabulary"]),
+    library(
       "SQLiteStore", path: "Sources/Stores/SQLite",
-      ["CSQLite", "Pipeline", "Sessions", "Pushes", "Vocabulary"]),
+      ["CSQLite", "Cryptography", "Pipeline", "Sessions", "Pushes", "Vocabulary"]),
     library(
       "HTTPAPI",
       [
@@ -101,7 +104,7 @@ let package = Package(
       dependencies: [
         "Vocabulary", "Sessions", "Pushes", "Cryptography", "ServiceRuntime", "Pipeline",
         "HTTPServing", "HTTPClient",
-        "RabbitMQBroker", "APNsTransport", "SQLiteStore", "HTTPAPI", "Simulator",
+        "RabbitMQBroker", "APNsTransport", "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator",
         "ActivityContracts",
       ],
       path: "Sources/lockstep", swiftSettings: strict),
@@ -124,14 +127,15 @@ let package = Package(
     tests(
       "Sessions", ["Sessions", "ActivityContracts", "Vocabulary"], resources: [.copy("Goldens")]),
     tests("Cryptography", ["Cryptography", "Vocabulary"]),
-    tests("Pushes", ["Pushes", "Cryptography", "Vocabulary"]),
+    tests(
+      "Pushes", ["Pushes", "Cryptography", "Vocabulary"], resources: [.copy("Goldens")]),
     tests("ServiceRuntime", ["ServiceRuntime", "Vocabulary"]),
     tests(
       "Pipeline",
       [
         "Pipeline", "Sessions", "Pushes", "ActivityContracts", "ServiceRuntime", "Vocabulary",
         "Cryptography",
-      ]),
+      ], resources: [.copy("Goldens")]),
     tests("HTTPServing", ["HTTPServing", "HTTPClient", "ServiceRuntime", "Vocabulary"]),
     tests(
       "RabbitMQBroker",
@@ -154,8 +158,12 @@ let package = Package(
         "Simulator", "HTTP2", "HTTPServing", "HTTPClient", "ActivityContracts", "Cryptography",
         "ServiceRuntime", "Vocabulary",
       ]),
-    tests("StoreContract", ["SQLiteStore", "Pipeline", "Sessions", "Pushes", "Vocabulary"]),
-    tests("EndToEnd", ["HTTPClient", "Vocabulary", "Cryptography"]),
+    tests(
+      "StoreContract",
+      ["SQLiteStore", "Pipeline", "Sessions", "Pushes", "ServiceRuntime", "Vocabulary"]),
+    tests(
+      "EndToEnd", ["HTTPClient", "Pipeline", "Vocabulary", "Cryptography"],
+      resources: [.copy("foreign_publisher.py")]),
     tests("Tidy", []),
   ],
   swiftLanguageModes: [.v6]

@@ -1,7 +1,7 @@
 import HTTP2
 
-/// One connection to APNs: the HTTP/2 client, the provider token it pushes with, and how much it may
-/// carry.
+/// One connection to APNs: the HTTP/2 client, the provider token it pushes with, and how much it
+/// may carry.
 final class APNsConnection {
   /// Counts the transport's connections, from 1: names it in the log.
   let number: Int

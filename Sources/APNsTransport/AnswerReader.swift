@@ -7,8 +7,6 @@ import Vocabulary
 package struct AnswerReader {
   /// Of a body that is not the JSON that Apple documents, in characters.
   package static let rawReasonMax = 200
-  /// A longer wait than this is not believed.
-  package static let retryAfterMost = Duration.seconds(86_400)
 
   // Answers of one second carry the same `date`.
   private var dateText: [UInt8] = []
@@ -16,7 +14,8 @@ package struct AnswerReader {
 
   package init() {}
 
-  /// - Parameter now: counts a `retry-after` that is a date, when the answer has no `date` itself.
+  /// Reads one answer. A `retry-after` that is a date counts from `now` when the answer has no
+  /// `date` itself.
   package mutating func read(
     status: Int, headers: HeaderBlock, body: Data, now: () -> UnixTime
   ) -> PushAnswer {
@@ -26,7 +25,7 @@ package struct AnswerReader {
     let (reason, timestamp) = Self.reason(body)
     return PushAnswer(
       status: status, reason: reason, apnsID: apnsID, timestamp: timestamp,
-      retryAfter: headers["retry-after"].flatMap { Self.retryAfter($0, now: date ?? now()) },
+      retryAfter: headers["retry-after"].flatMap { RetryAfter.parse($0, now: date ?? now()) },
       date: date)
   }
 
@@ -53,13 +52,5 @@ package struct AnswerReader {
     }
     // Apple's table spells one of them `Service Unavailable`.
     return (String(reason.filter { $0 != " " }.prefix(rawReasonMax)), timestamp)
-  }
-
-  /// Whole seconds or a date; nil for anything else and for what is past.
-  static func retryAfter(_ text: String, now: UnixTime) -> Duration? {
-    let wait =
-      Int64(text).map { Duration.seconds($0) } ?? HTTPDate.parse(text).map { $0 - now }
-    guard let wait, wait >= .zero else { return nil }
-    return min(wait, retryAfterMost)
   }
 }

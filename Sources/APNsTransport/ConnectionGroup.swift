@@ -28,7 +28,10 @@ final class ConnectionGroup {
   init(environment: PushEnvironment, purpose: Purpose, settings: APNsTransportSettings) {
     self.environment = environment
     self.purpose = purpose
-    wanted = purpose == .proven ? settings.connectionsPerEnvironment : 1
+    // One below the cap, or the probation connection would never find a place.
+    wanted =
+      purpose == .probation
+      ? 1 : max(1, min(settings.connectionsPerEnvironment, settings.connectionsMax - 1))
     delay = ReconnectDelay(
       least: settings.reconnectDelayLeast, most: settings.reconnectDelayMost)
     do {
@@ -61,7 +64,7 @@ final class ConnectionGroup {
     connections.reduce(0) { $0 + $1.room(now: now, streamsMax: streamsMax) }
   }
 
-  /// - Parameter room: how many more requests the present connections take.
+  /// `room` is how many more requests the present connections take.
   func wantsConnection(now: Duration, room: Int) -> Bool {
     guard client != nil, now >= nextConnectAt, (waitingCount > 0 && room == 0) || isAway,
       !connections.contains(where: \.isComing)

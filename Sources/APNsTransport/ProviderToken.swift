@@ -52,11 +52,9 @@ package struct ProviderTokenSigner: Sendable {
     self.sign = sign
   }
 
-  /// A key of Apple's: ES256, `kid`, `iss`, integer `iat`.
+  /// A key of Apple's: ES256, `kid`, `iss`, integer `iat`. `pem` is the text of the `.p8` file.
   ///
-  /// - Parameters:
-  ///   - pem: the text of the `.p8` file.
-  ///   - teamID: 10 characters.
+  /// - Throws: `SigningKeyError`.
   package init(pem: String, keyID: String, teamID: String) throws {
     let key = try SigningKey(pem: pem)
     self.init(keyID: keyID) { issuedAt in

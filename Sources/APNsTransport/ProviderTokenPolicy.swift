@@ -28,9 +28,8 @@ package struct ProviderTokenPolicy: Sendable {
 
   /// Decides, and notes the new token as made when the answer is yes.
   ///
-  /// - Parameters:
-  ///   - elapsed: the monotonic clock.
-  ///   - now: the wall clock: the new token's `iat`.
+  /// `elapsed` is the monotonic clock, `now` the wall clock: the new token's `iat`.
+  ///
   /// - Returns: whether a new token is to be made.
   package mutating func mints(_ occasion: Occasion, elapsed: Duration, now: UnixTime) -> Bool {
     let age = elapsed - mintedAt

@@ -18,12 +18,9 @@ package final class ProviderTokens: ProviderTokenSource {
   private let log: Log
   private let minted: Counter
 
-  /// Reads the key now and looks for a changed file or link target when a token is asked for.
+  /// Reads the key (`.p8`) now and looks for a changed file or link target when a token is asked
+  /// for. Without a key id it is taken from the file's name, `AuthKey_<KEYID>.p8`.
   ///
-  /// - Parameters:
-  ///   - keyFile: a `.p8` file.
-  ///   - keyID: nil: from the file's name, `AuthKey_<KEYID>.p8`.
-  ///   - teamID: 10 characters.
   /// - Throws: when the key cannot be read, or no key id is known.
   package convenience init(
     keyFile: String, keyID: String?, teamID: String, time: any TimeSource, log: Log,
@@ -38,7 +35,7 @@ package final class ProviderTokens: ProviderTokenSource {
     }
   }
 
-  /// - Parameter load: makes a signer of what the file holds.
+  /// `load` makes a signer of what the file holds.
   package init(
     keyFile path: String, time: any TimeSource, log: Log, metrics: Metrics,
     load: @escaping @Sendable (KeyFile.Content) throws -> ProviderTokenSigner

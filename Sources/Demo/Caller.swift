@@ -10,6 +10,7 @@ final class Caller {
   /// How long one call is tried.
   private static let patience: Duration = .seconds(60)
   private static let pause: Duration = .milliseconds(250)
+  private static let inProgress = "/problems/idempotency-key-in-progress"
 
   private let client = HTTPClient(timeout: .seconds(10))
   private let baseURL: String
@@ -39,8 +40,11 @@ final class Caller {
           return answer.body.isEmpty ? .null : try JSONValue(parsing: answer.body)
         }
         trouble = "\(answer.status) \(answer.text.prefix(500))"
-        // 409 with an idempotency key in progress, 429 and 503 pass; other refusals do not.
-        guard [429, 503].contains(answer.status) else { break }
+        // Too many requests, a store that is away, and a first attempt that is still being worked
+        // on pass; other refusals do not.
+        guard [429, 503].contains(answer.status) || answer.text.contains(Self.inProgress) else {
+          break
+        }
       } catch let error as HTTPClientError {
         trouble = "\(error)"
       }

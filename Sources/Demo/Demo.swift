@@ -46,8 +46,12 @@ enum Demo {
     var isTrue = try story.play()
     while !settings.once, !stop.isRaised {
       print("\nThe page is at \(settings.simulatorURL)/ — Enter plays once more, Ctrl-C ends.")
-      guard readLineOrStop(stop) else { break }
-      isTrue = try story.play() && isTrue
+      if readLineOrStop(stop) {
+        isTrue = try story.play() && isTrue
+      } else {
+        // The input has ended, as in the background: the page stays.
+        while !stop.isRaised { stop.wait(atMost: .seconds(60)) }
+      }
     }
     stop.raise()
     while !thread.hasEnded { Poll.wait([], atMost: .milliseconds(20)) }

@@ -87,11 +87,13 @@ final class SimulatedPhones {
       if case .integer(let value)? = json[name] { Int(value) } else { 0 }
     }
     var complaints: [String] = []
-    for name in ["differences", "complaints"] {
+    for name in ["differences", "complaints", "unknown"] {
       if case .array(let all)? = json[name] {
         complaints += all.prefix(10).map { String(decoding: $0.encoded, as: UTF8.self) }
       }
     }
+    let waiting = number("calls_waiting")
+    if waiting > 0 { complaints.append("\(waiting) calls of phones have not been heard yet") }
     return Verdict(
       isTrue: json["ok"] == true, phones: number("phones"), compared: number("compared"),
       equal: number("equal"), starts: number("starts"), doubledStarts: number("doubled_starts"),

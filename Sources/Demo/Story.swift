@@ -13,6 +13,9 @@ final class Story {
   /// How long phones may take to catch up; covers a broker that is away for a while.
   private static let patience: Duration = .seconds(90)
 
+  /// How long the verdict may take to become true once every phone shows the end.
+  private static let verdictPatience: Duration = .seconds(10)
+
   private let settings: DemoSettings
   private let times: MutationTimes
   private let stop: StopSignal
@@ -97,9 +100,12 @@ final class Story {
   {
     guard !stop.isRaised else { throw CommandFailure(.unavailable, "stopped") }
     print("● \(title)")
+    fflush(nil)
     try action()
     try waitForPhones(until: state)
     for person in Self.people { print(try phones.card(of: person, in: session)) }
+    // Shown as it happens also where the output is a file or a pipe.
+    fflush(nil)
     stop.wait(atMost: settings.pace)
   }
 
@@ -131,7 +137,7 @@ final class Story {
   // MARK: The end
 
   private func conclude() throws -> Bool {
-    let verdict = try phones.verdict()
+    let verdict = try lastVerdict()
     let pushes = try phones.pushes(of: session, times: times)
     let milliseconds = pushes.compactMap(\.milliseconds).sorted()
     let answers = Dictionary(grouping: pushes, by: \.answer).mapValues(\.count)
@@ -149,6 +155,17 @@ final class Story {
         + "truth, \(verdict.starts) start by push, \(verdict.doubledStarts) doubled, "
         + "\(verdict.olderShown) older shown, \(pushes.count) pushes")
     return verdict.isTrue
+  }
+
+  /// The phones' last reports to the API may still be on their way: waits for them.
+  private func lastVerdict() throws -> SimulatedPhones.Verdict {
+    let end = ContinuousClock.now + Self.verdictPatience
+    var verdict = try phones.verdict()
+    while !verdict.isTrue, ContinuousClock.now < end, !stop.isRaised {
+      stop.wait(atMost: .milliseconds(50))
+      verdict = try phones.verdict()
+    }
+    return verdict
   }
 
   private func counted(_ answers: [String: Int]) -> String {

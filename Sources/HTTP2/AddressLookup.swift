@@ -53,7 +53,7 @@ final class AddressLookup: Sendable {
 
   var answer: Answer? { stored.withLock { $0 } }
 
-  /// - Parameter host: a name, or an address, which needs no thread.
+  /// Begins at once. `host` is a name, or an address, which needs no thread.
   init(host: String, port: UInt16) {
     descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     let numeric = Self.resolve(host, port, flags: AI_NUMERICHOST)

@@ -1,8 +1,8 @@
 import COpenSSL
 import Glibc
 
-/// What a client trusts and offers: TLS 1.2 or later, `h2` by ALPN, the server's certificate checked
-/// against its host name.
+/// What a client trusts and offers: TLS 1.2 or later, `h2` by ALPN, the server's certificate
+/// checked against its host name.
 package final class ClientTLS {
   private let context: OpaquePointer
 
@@ -26,9 +26,8 @@ package final class ClientTLS {
 
   deinit { SSL_CTX_free(context) }
 
-  /// - Parameters:
-  ///   - descriptor: a connected socket; closed in every case.
-  ///   - host: DNS name or IP address that the certificate must be for.
+  /// TLS over a connected socket, which is closed in every case. `host` is the DNS name or IP
+  /// address that the certificate must be for.
   func socket(descriptor: Int32, host: String) throws(TLSError) -> SecureSocket {
     let socket = try SecureSocket(context: context, descriptor: descriptor)
     SSL_set_connect_state(socket.ssl)

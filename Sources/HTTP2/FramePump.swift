@@ -14,7 +14,7 @@ final class FramePump {
   private let output: UnsafeMutableRawBufferPointer
   private var outputCount = 0
 
-  /// - Parameter session: an `nghttp2_session`, freed with the pump.
+  /// `session` is an `nghttp2_session`, freed with the pump.
   init(session: OpaquePointer, socket: SecureSocket) {
     self.session = session
     self.socket = socket

@@ -66,9 +66,7 @@ package final class HTTP2Client {
   /// Streams that the server may still count as open.
   package private(set) var openStreams = 0
 
-  /// Starts to look up and connect.
-  ///
-  /// - Parameter owner: must outlive the client.
+  /// Starts to look up and connect. `owner` must outlive the client.
   package init(
     settings: Settings, tls: ClientTLS, owner: any HTTP2ClientOwner, now: Duration
   ) {

@@ -30,9 +30,7 @@ package struct HTTP2Request: Sendable {
     block.fields.filter { !$0.name.hasPrefix(":") }
   }
 
-  /// The first value of a header; nil when it is missing.
-  ///
-  /// - Parameter name: in lower case.
+  /// The first value of a header, its name in lower case; nil when it is missing.
   package func header(_ name: String) -> String? { block[name] }
 }
 

@@ -27,6 +27,7 @@ package final class HTTP2Server: Sendable {
   ///   - port: 0: the kernel chooses one, see ``port``.
   ///   - certificateFile: PEM, the server's certificate first.
   ///   - keyFile: PEM.
+  ///   - settings: limits.
   ///   - elapsed: the monotonic clock that times delayed answers.
   ///   - handler: called on the server's thread once a request is whole; it must not block.
   /// - Throws: ``TLSError`` or ``SocketError``.

@@ -24,8 +24,8 @@ package final class HeaderWriter {
     used = 0
   }
 
-  /// - Parameter isVaried: the value hardly comes twice, so it stays out of the compression table,
-  ///   where it would drive out those that do.
+  /// What `isVaried` hardly comes twice, so it stays out of the compression table, where it would
+  /// drive out what does.
   package func append(_ name: StaticString, _ value: String, isVaried: Bool = false) {
     let flags = NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | (isVaried ? noIndex : 0)
     reserve(value.utf8.count)

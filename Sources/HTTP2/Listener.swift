@@ -17,7 +17,7 @@ final class Listener {
   let descriptor: Int32
   let port: UInt16
 
-  /// - Parameter port: 0: the kernel chooses.
+  /// Port 0: the kernel chooses.
   init(port: UInt16) throws(SocketError) {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     descriptor = socket(AF_INET, type, 0)

@@ -15,7 +15,8 @@ final class SecureSocket {
   /// The last call stopped because the socket takes no more.
   private(set) var wantsWrite = false
 
-  /// - Parameter context: an `SSL_CTX`; the socket keeps its own hold on it.
+  /// `context` is an `SSL_CTX`; the socket keeps its own hold on it. `descriptor` is closed in
+  /// every case.
   init(context: OpaquePointer, descriptor: Int32) throws(TLSError) {
     guard let ssl = SSL_new(context) else {
       Glibc.close(descriptor)

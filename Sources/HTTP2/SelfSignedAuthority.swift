@@ -15,9 +15,8 @@ package struct SelfSignedAuthority {
   private let directory: URL
   private let certificate: Certificate
 
-  /// Makes the authority and writes `authority.pem`.
+  /// Makes the authority and writes `authority.pem` into `directory`, which must exist.
   ///
-  /// - Parameter directory: must exist.
   /// - Throws: ``TLSError``, or what writing the file threw.
   package init(directory: URL, named name: String = "Lockstep test authority") throws {
     self.directory = directory
@@ -29,11 +28,7 @@ package struct SelfSignedAuthority {
   }
 
   /// Makes a server's certificate, valid from an hour ago for ten days, and writes `<file>.pem` and
-  /// `<file>-key.pem`.
-  ///
-  /// - Parameters:
-  ///   - names: DNS names it is good for.
-  ///   - addresses: IP addresses it is good for.
+  /// `<file>-key.pem`. It is good for these DNS names and IP addresses.
   package func issue(
     names: [String] = ["localhost"], addresses: [String] = ["127.0.0.1"], file: String = "server"
   ) throws -> Identity {
@@ -58,7 +53,7 @@ private final class Certificate {
   private let certificate: OpaquePointer
   private let key: OpaquePointer
 
-  /// - Parameter signedBy: nil: by itself.
+  /// Without a signer it signs itself.
   init(name: String, extensions: [(Int32, String)], signedBy signer: Certificate?) throws {
     guard let certificate = X509_new() else { throw TLSError("no certificate") }
     guard let key = lockstep_tls_make_p256_key() else {

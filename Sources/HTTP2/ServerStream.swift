@@ -14,7 +14,8 @@ final class ServerStream {
 
   init(id: Int32) { self.id = id }
 
-  /// - Parameter writer: scratch memory.
+  /// Hands the answer over; `writer` is scratch memory.
+  ///
   func submit(
     _ response: HTTP2Response, to session: OpaquePointer, writer: HeaderWriter
   ) -> Int32 {

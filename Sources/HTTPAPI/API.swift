@@ -9,10 +9,10 @@ import Vocabulary
 /// A mutation, its event and its idempotent answer are stored in one transaction, or none of them
 /// is. What an event causes is the workers' business.
 package struct API: Sendable {
-  /// Web Push, FCM and custom activities add their routes here.
+  /// FCM and custom activities add their routes here.
   private static let router = Router(
     routes: profileRoutes + registrationRoutes + sessionRoutes + kitchenRoutes + notificationRoutes
-      + reportRoutes)
+      + reportRoutes + webPushRoutes)
 
   let settings: APISettings
   let metrics: APIMetrics

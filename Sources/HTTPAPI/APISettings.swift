@@ -1,3 +1,4 @@
+import Pushes
 import Sessions
 
 /// What an operator may set of the API.
@@ -9,14 +10,30 @@ package struct APISettings: Hashable, Sendable {
   package var requestsPerSecond: Double
   /// Requests of one user at once.
   package var requestBurst: Int
+  /// Nil: Web Push is off.
+  package var webPush: WebPushOffer?
 
   package init(
     session: SessionLimits = SessionLimits(), liveSessionsPerUserMax: Int = 100,
-    requestsPerSecond: Double = 20, requestBurst: Int = 60
+    requestsPerSecond: Double = 20, requestBurst: Int = 60, webPush: WebPushOffer? = nil
   ) {
     self.session = session
     self.liveSessionsPerUserMax = liveSessionsPerUserMax
     self.requestsPerSecond = requestsPerSecond
     self.requestBurst = requestBurst
+    self.webPush = webPush
+  }
+}
+
+/// What the API tells browsers and takes from them.
+package struct WebPushOffer: Hashable, Sendable {
+  /// The VAPID key that new subscriptions are made with: base64url of 65 octets.
+  package let publicKey: String
+  /// The push services whose subscriptions are taken.
+  package let services: PushServices
+
+  package init(publicKey: String, services: PushServices) {
+    self.publicKey = publicKey
+    self.services = services
   }
 }

@@ -45,9 +45,11 @@ package struct HTTPResponse: Sendable {
   }
 
   /// An answer without an end known beforehand, such as server-sent events. Only for a server with
-  /// ``HTTPThreading/perConnection``: in a pool it would hold up everybody else, and is answered 500.
+  /// ``HTTPThreading/perConnection``: in a pool it would hold up everybody else, and is answered
+  /// 500.
   ///
-  /// The connection closes with its end. That the peer has gone is seen when the next data is sent: send something now and then.
+  /// The connection closes with its end. That the peer has gone is seen when the next data is sent:
+  /// send something now and then.
   package static func stream(
     contentType: String = "text/event-stream",
     next: @escaping @Sendable () -> StreamChunk

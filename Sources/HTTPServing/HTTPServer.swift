@@ -7,8 +7,8 @@ import Synchronization
 /// An HTTP/1.1 server on libmicrohttpd. The handler runs on the library's threads.
 ///
 /// What the handler never sees is refused here: ambiguous framing, a body or header over its limit.
-/// A few things the library refuses itself, with its own page and without `x-request-id`, and closes
-/// the connection: a request line or a `Content-Length` it cannot read, a header beyond
+/// A few things the library refuses itself, with its own page and without `x-request-id`, and then
+/// closes the connection: a request line or a `Content-Length` it cannot read, a header beyond
 /// ``Service/connectionMemoryBytes``, an unknown HTTP version.
 package final class HTTPServer: Sendable {
   private let service: Service

@@ -2,24 +2,26 @@ import Vocabulary
 
 /// Stops pruning when many tokens are refused alike: then not the tokens are wrong but the topic or
 /// the environment, and pruning would empty the registry after one bad deployment.
-package struct MassGuard: Sendable {
+///
+/// `Target`: what a push goes to, a token or a subscription.
+package struct MassGuard<Target: Hashable & Sendable>: Sendable {
   /// Trips at this many distinct tokens refused alike …
-  package static let refusedMin = 20
+  package static var refusedMin: Int { 20 }
   /// … within this time …
-  package static let window: Duration = .seconds(60)
+  package static var window: Duration { .seconds(60) }
   /// … when they are at least this part of those tried.
-  package static let refusedShareMin = 0.5
+  package static var refusedShareMin: Double { 0.5 }
 
   private struct Trial {
     let moment: UnixTime
     let refusal: String?
   }
 
-  private var trials: [PushToken: Trial] = [:]
+  private var trials: [Target: Trial] = [:]
   /// How many of `trials` ended with each refusal.
   private var refusals: [String: Int] = [:]
-  /// The refusal that stopped pruning. It stays stopped until a push is accepted, however few tokens
-  /// are tried meanwhile: an open lane tries one at a time.
+  /// The refusal that stopped pruning. It stays stopped until a push is accepted, however few
+  /// tokens are tried meanwhile: an open lane tries one at a time.
   private var stopped: String?
   private var oldest: UnixTime?
 
@@ -28,18 +30,17 @@ package struct MassGuard: Sendable {
   package enum Ruling: Hashable, Sendable {
     case prune
     /// These tokens, refused within the window, must be restored.
-    case stopPruning(restore: [PushToken])
+    case stopPruning(restore: [Target])
   }
 
   /// A push to this token was accepted.
-  package mutating func accepted(_ token: PushToken, now: UnixTime) {
+  package mutating func accepted(_ token: Target, now: UnixTime) {
     stopped = nil
     note(token, Trial(moment: now, refusal: nil))
   }
 
   /// This token was refused with `reason`.
-  package mutating func refused(_ token: PushToken, because reason: String, now: UnixTime) -> Ruling
-  {
+  package mutating func refused(_ token: Target, because reason: String, now: UnixTime) -> Ruling {
     note(token, Trial(moment: now, refusal: reason))
     let alike = refusals[reason, default: 0]
     let share = Double(alike) / Double(trials.count)
@@ -49,7 +50,7 @@ package struct MassGuard: Sendable {
     return .stopPruning(restore: trials.filter { $0.value.refusal == reason }.map(\.key))
   }
 
-  private mutating func note(_ token: PushToken, _ trial: Trial) {
+  private mutating func note(_ token: Target, _ trial: Trial) {
     // A sweep for each push would cost more than the push; one per second is exact enough.
     if let oldest, trial.moment - oldest > Self.window + .seconds(1) {
       trials = trials.filter { trial.moment - $0.value.moment <= Self.window }

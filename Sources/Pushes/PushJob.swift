@@ -3,14 +3,18 @@ import Vocabulary
 
 /// One push to one token, ready to send but for the stamp: what travels on the `apns` queue.
 package struct PushJob: Hashable, Sendable {
-  package enum Event: String, Hashable, Sendable, CaseIterable { case start, update, end, alert }
+  package enum Event: String, Hashable, Sendable, CaseIterable {
+    case start, update, end, alert
+    /// Takes back an alert that the device may have shown.
+    case resolve
+  }
 
   /// Also the `apns-id`: the same on every retry, and when the event that caused it comes twice.
   package let id: String
   package let event: Event
   package let sessionID: SessionID
   package let userID: UserID
-  /// Nil for an alert.
+  /// Only of a Live Activity's.
   package let contextKey: ContextKey?
   package let rev: Int
   package let token: PushToken
@@ -18,7 +22,8 @@ package struct PushJob: Hashable, Sendable {
   /// Nil: the bundle the sender is configured with.
   package let bundleID: String?
   package let collapseID: String?
-  /// Of an alert: which notification it belongs to. Once that is resolved, the alert is not sent.
+  /// Of an alert and what takes it back: which notification they belong to. Once that is resolved,
+  /// the alert is not sent.
   package let dedupeKey: String?
   /// After this the push is pointless and is dropped.
   package let deadline: UnixTime
@@ -51,10 +56,21 @@ package struct PushJob: Hashable, Sendable {
     self.payload = payload
   }
 
-  package var isLiveActivity: Bool { event != .alert }
+  package var isLiveActivity: Bool {
+    switch event {
+    case .start, .update, .end: true
+    case .alert, .resolve: false
+    }
+  }
 
   /// `apns-push-type`.
-  package var pushType: String { isLiveActivity ? "liveactivity" : "alert" }
+  package var pushType: String {
+    switch event {
+    case .start, .update, .end: "liveactivity"
+    case .alert: "alert"
+    case .resolve: "background"
+    }
+  }
 
   /// `apns-topic`: a Live Activity's is the bundle with Apple's suffix.
   package func topic(bundle configured: String) -> String {
@@ -67,7 +83,7 @@ package struct PushJob: Hashable, Sendable {
     let kept: Duration =
       switch event {
       case .start: .seconds(600)
-      case .update, .alert: deadline - now
+      case .update, .alert, .resolve: deadline - now
       case .end: .seconds(8 * 3600)
       }
     return min(now + kept, deadline).seconds

@@ -1,10 +1,11 @@
 import Vocabulary
 
 /// Spends Apple's hourly budget of immediate pushes: starts, ends and alerts always go with 10; of
-/// an activity's updates one per interval does, the others go with 5, which costs nothing.
+/// an activity's updates one per interval does, the others go with 5, which costs nothing. A push
+/// that shows nothing must go with 5: APNs refuses 10.
 ///
 /// Source: developer.apple.com, "Starting and updating Live Activities with ActivityKit push
-/// notifications".
+/// notifications" and "Sending notification requests to APNs".
 package struct PushPriority: Sendable {
   package static let immediate = 10
   package static let considerate = 5
@@ -28,6 +29,7 @@ package struct PushPriority: Sendable {
   package mutating func next(
     for event: PushJob.Event, to token: PushToken, frequentPushesEnabled: Bool?, now: UnixTime
   ) -> Int {
+    if event == .resolve { return Self.considerate }
     guard event == .update else { return Self.immediate }
     let wait = frequentPushesEnabled == false ? intervalWhenSparing : interval
     if let last = lastImmediate[token], now >= last, now - last < wait { return Self.considerate }

@@ -17,12 +17,15 @@ extension Session {
   /// `cs-invite-{sessionId}`.
   package var invitationDedupeKey: String { "cs-invite-\(id)" }
 
+  /// Path within the app and the web origin.
+  package var invitationLink: String { "/cook-suggest/\(id)" }
+
   /// The invitation in the language of the one who is invited.
   package func invitation(language: Language) -> Invitation {
     Invitation(
       title: language.labels.invitationTitle(initiator?.name?.withoutEmoji),
       body: language.labels.invitationBody,
-      link: "/cook-suggest/\(id)", dedupeKey: invitationDedupeKey)
+      link: invitationLink, dedupeKey: invitationDedupeKey)
   }
 }
 

@@ -6,7 +6,10 @@ extension Command {
       run: APIRole.run),
     worker(.payloadBuilder, "event → one state per participant → one job per token"),
     worker(.apnsSender, "sends push jobs to APNs", more: APNsWiring.settingNames),
-    worker(.notifier, "invitations: inbox and alert push"),
+    Command(
+      NotifierRole.name, "invitations on every channel; ends sessions whose time is over",
+      settings: NotifierRole.settingNames, run: NotifierRole.run),
+    worker(.webPushSender, "sends Web Pushes to browsers", more: WebPushWiring.settingNames),
     Command(
       RunRole.name, "all of these in one process", settings: RunRole.settingNames, run: RunRole.run),
     Command(
@@ -18,6 +21,9 @@ extension Command {
         ("--user=", "whose token. Required"), ("--scope=", "user, service or ops. Default user"),
         ("--seconds=", "its life, up to 30 days. Default 3600"),
       ], run: TokenCommand.run),
+    Command(
+      "vapid", "makes a key for Web Push", options: VAPIDCommand.options, words: ["generate"],
+      run: VAPIDCommand.run),
     Command(
       "simulator", "stand-ins for Apple's services, with virtual phones and a page",
       settings: SimulatorCommand.settingNames, options: SimulatorCommand.options,

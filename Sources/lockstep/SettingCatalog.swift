@@ -17,7 +17,7 @@ enum SettingCatalog {
     .init(name: "AUTH_KEYS_FILE", help: "JWK Set whose keys callers' tokens are verified with"),
     .init(name: "RATE_PER_USER", help: "requests per second and user, 1 to 10000. Default 20"),
     .init(
-      name: "SESSION_TTL_SECONDS", help: "life after the last mutation, 60 to 28800. Default 7200"),
+      name: "SESSION_TTL_SECONDS", help: "life after the last mutation, 5 to 28800. Default 7200"),
     .init(name: "OUTBOX_EVENTS_MAX", help: "events held for an absent broker. Default 1000000"),
     .init(name: "APNS_KEY_FILE", help: "the provider key, .p8 (PEM PKCS#8)"),
     .init(name: "APNS_KEY_ID", help: "ten characters. Default: from a file AuthKey_<KEYID>.p8"),
@@ -28,6 +28,14 @@ enum SettingCatalog {
     .init(name: "APNS_CA_FILE", help: "PEM authorities for APNs. Default: the system's"),
     .init(name: "APNS_CONNECTIONS", help: "connections per service, 1 to 16. Default 2"),
     .init(name: "APNS_TIMEOUT_SECONDS", help: "wait for an answer, 1 to 60. Default 10"),
+    .init(
+      name: "VAPID_KEY_FILE",
+      help: "PEM keys; the first is for new subscriptions. Without it Web Push is off"),
+    .init(name: "VAPID_SUBJECT", help: "mailto:name@domain or https://domain"),
+    .init(
+      name: "WEBPUSH_ALLOW", help: "push services: host, *.host, host:port. Default: browsers'"),
+    .init(name: "WEBPUSH_CA_FILE", help: "PEM authorities for Web Push. Default: the system's"),
+    .init(name: "WEB_ORIGIN", help: "https://host[:port] of the web app; makes links absolute"),
     .init(name: "PREFETCH", help: "deliveries in hand, 1 to 2000. Default: queues.yaml's"),
     .init(
       name: "SHUTDOWN_GRACE_SECONDS", help: "time to finish what is in hand, 1 to 300. Default 20"),

@@ -47,7 +47,7 @@ final class StandIn {
     .respond(HTTP2Response(status: status, body: Data(#"{"reason":"\#(reason)"}"#.utf8)))
   }
 
-  /// - Parameter answer: given the request and how many came before it.
+  /// `answer` is given the request and how many came before it.
   init(
     maxConcurrentStreams: UInt32 = 1000, names: [String] = ["localhost"],
     addresses: [String] = ["127.0.0.1"], port: UInt16 = 0,

@@ -1,8 +1,11 @@
+import Cryptography
+import Dispatch
 import Foundation
 import Pipeline
 import Pushes
 import ServiceRuntime
 import Sessions
+import Synchronization
 import TestSupport
 import Testing
 import Vocabulary
@@ -113,5 +116,82 @@ import Vocabulary
       return
     }
     #expect(reason.contains("APNs takes 4096"))
+  }
+
+  @Test func `ten notifiers that hear of one event ten times tell once`() throws {
+    let story = try CookStory()
+    let messages = Mutex<[Message]>([])
+    DispatchQueue.concurrentPerform(iterations: 10) { [store, time, metrics] _ in
+      let one = Notifier(
+        store: store, pushes: Samples.routes[.apns], time: time,
+        metrics: NotificationMetrics(metrics))
+      for _ in 0..<10 {
+        do {
+          let settlements = try one.take([Samples.delivery(story.last.message)])
+          messages.withLock { $0 += settlements.flatMap(\.outgoing).map(\.message) }
+        } catch {
+          Issue.record(error)
+        }
+      }
+    }
+    let made = try messages.withLock { $0 }.map { try PushJob(reading: $0) }
+    #expect(made.count == 200)
+    #expect(Set(made).count == 2)
+    #expect(try inbox().count == 1)
+    #expect(metrics.text().contains(#"{channel="inbox",outcome="inserted"} 1"#))
+  }
+
+  @Test func `a device that comes after the invitation gets no alert, the bell shows it`() throws {
+    let story = try CookStory()
+    _ = try take(story.events)
+    let late = Samples.registration(Samples.token(9), of: Samples.mara.userID, .alert)
+    try store.write { try $0.register(late) }
+    #expect(try jobs(take([Event.registered(late, at: time.now())])).isEmpty)
+    #expect(try inbox().count == 1)
+  }
+
+  @Test func `the beginning alerts nobody when the end is known or its time is over`() throws {
+    var story = try CookStory()
+    try story.go(.cancel, by: Samples.dennis)
+    _ = try take([story.events[1]])
+    #expect(try jobs(take([story.events[0]])).isEmpty)
+
+    let other = try CookStory(id: "cs_2")
+    time.advance(by: other.session.expiresAt - time.now())
+    #expect(try jobs(take(other.events)).isEmpty)
+    #expect(try inbox().count == 2)
+  }
+
+  private func record(_ token: Int, status: Int?) throws {
+    let key = "cs-invite-cs_1"
+    let id = UUIDText.named(["alert", key, Samples.token(token).hex])
+    try store.write {
+      try $0.save([
+        DeliveryRecord(
+          jobID: id, sessionID: SessionID("cs_1"), userID: Samples.mara.userID, contextKey: nil,
+          rev: 1, tokenFingerprint: "", event: "alert", status: status, reason: nil, attempt: 1,
+          causedAt: time.now(), settledAt: time.now())
+      ])
+    }
+  }
+
+  @Test(arguments: [(200, true), (nil, true), (503, false), (410, false)])
+  func `only a device that got the alert, or may have, is asked to take it away`(
+    status: Int?, isAsked: Bool
+  ) throws {
+    var story = try CookStory()
+    _ = try take(story.events)
+    try record(2, status: status)
+    try story.go(.cancel, by: Samples.dennis)
+    let first = try jobs(take([story.last]))
+    #expect(first.map(\.token) == (isAsked ? [Samples.token(2)] : []))
+    #expect(try jobs(take([story.last])) == first)
+    guard let job = first.first else { return }
+    #expect(job.event == .resolve)
+    #expect(job.dedupeKey == "cs-invite-cs_1")
+    #expect(job.deadline == story.last.storedAt + .seconds(3600))
+    #expect(
+      String(decoding: job.payload, as: UTF8.self)
+        == #"{"aps":{"content-available":1},"resolve":"cs-invite-cs_1"}"#)
   }
 }

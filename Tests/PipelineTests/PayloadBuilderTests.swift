@@ -76,7 +76,7 @@ import Vocabulary
     #expect(labels[marasToken] == "How about Linsen-Dal?")
   }
 
-  @Test func `a start carries what iOS needs, and one id and collapse id for all its revs`() throws {
+  @Test func `a start carries what iOS needs, with one id for all its revs`() throws {
     var story = try CookStory()
     try registerAll(story)
     try story.go(.join, by: Samples.mara)

@@ -11,7 +11,8 @@ import Vocabulary
       id: "0190f3a2-0000-8000-8000-0000000000ab", event: event, sessionID: SessionID("cs_1"),
       userID: UserID("u_mara"), contextKey: event == .alert ? nil : ContextKey("c"), rev: 7,
       token: Samples.token(9), environment: full ? .sandbox : .production,
-      bundleID: full ? "app.y" : nil, collapseID: full ? "k" : nil, dedupeKey: full ? "d" : nil,
+      bundleID: full ? "app.y" : nil, collapseID: full ? "k" : nil,
+      dedupeKey: full || event == .resolve ? "d" : nil,
       deadline: Samples.noon + .milliseconds(1), causedAt: Samples.noon - .milliseconds(1),
       traceparent: full ? "00-a-b-01" : nil, payload: Data(#"{"aps":{"x":1}}"#.utf8))
   }

@@ -16,11 +16,13 @@ import Vocabulary
   {
     PushJob(
       id: "0190f3a2-0000-8000-8000-0000000000ab", event: event, sessionID: SessionID("cs_1"),
-      userID: Samples.mara.userID, contextKey: event == .alert ? nil : context, rev: rev,
+      userID: Samples.mara.userID, contextKey: isLiveActivity(event) ? context : nil, rev: rev,
       token: Samples.token(1), environment: .production, bundleID: nil, collapseID: nil,
-      dedupeKey: event == .alert ? "d" : nil, deadline: deadline ?? noon + .seconds(1),
+      dedupeKey: isLiveActivity(event) ? nil : "d", deadline: deadline ?? noon + .seconds(1),
       causedAt: noon, traceparent: nil, payload: Data())
   }
+
+  private static func isLiveActivity(_ event: PushJob.Event) -> Bool { kind(event) != .alert }
 
   private static func row(
     _ kind: TokenKind, user: UserID = Samples.mara.userID, context: ContextKey? = context
@@ -52,7 +54,7 @@ import Vocabulary
 
   private static func kind(_ event: PushJob.Event) -> TokenKind {
     switch event {
-    case .alert: .alert
+    case .alert, .resolve: .alert
     case .start: .pushToStart
     case .update, .end: .update
     }
@@ -123,7 +125,14 @@ import Vocabulary
       change: { $0.resolved = ["other"] }, drop: nil),
     Row(
       testDescription: "an alert that was delivered", event: .alert,
-      change: { $0.acceptedAlerts = [job(.alert).id] },
+      change: { $0.accepted = [job(.alert).id] },
+      drop: .superseded(because: "delivered already")),
+    Row(
+      testDescription: "what takes back an alert", event: .resolve,
+      change: { $0.resolved = ["d"] }, drop: nil),
+    Row(
+      testDescription: "what took back an alert", event: .resolve,
+      change: { $0.accepted = [job(.resolve).id] },
       drop: .superseded(because: "delivered already")),
   ]
 
@@ -154,7 +163,8 @@ import Vocabulary
     (.update, row(.update, user: UserID("u_other"))),
     (.update, row(.update, context: ContextKey("other"))), (.end, row(.pushToStart)),
     (.start, row(.update)), (.start, row(.alert)), (.alert, row(.update)),
-    (.alert, row(.alert, user: UserID("u_other"))),
+    (.alert, row(.alert, user: UserID("u_other"))), (.resolve, row(.update)),
+    (.resolve, row(.alert, user: UserID("u_other"))),
   ])
   func `a token that now serves something else does not get it`(
     event: PushJob.Event, registration: Registration

@@ -22,8 +22,8 @@ final class SenderRig {
     time = other?.time ?? ManualTime()
     store = other?.store ?? storeSwitch.store()
     sender = APNsSender(
-      store: store, transport: transport, bundleID: Samples.bundle, time: time, log: .discarding,
-      metrics: metrics)
+      store: store, pushes: Samples.routes[.apns], transport: transport, bundleID: Samples.bundle,
+      time: time, log: .discarding, metrics: metrics)
   }
 
   let session = SessionID("cs_1")

@@ -5,9 +5,9 @@ import Testing
 import Vocabulary
 
 @Suite struct AlertPayloadTests {
-  private func payload(title: String = "Plan mit Dennis das Essen", link: String = "/cook-suggest/cs_1")
-    -> AlertPayload
-  {
+  private func payload(
+    title: String = "Plan mit Dennis das Essen", link: String = "/cook-suggest/cs_1"
+  ) -> AlertPayload {
     AlertPayload(
       title: title, body: "Tippe, um mitzuplanen", link: link, dedupeKey: "cs-invite-cs_1")
   }

@@ -8,24 +8,24 @@ import Vocabulary
 
   /// Refuses tokens `range`, all at one moment.
   private func refuse(
-    _ range: Range<Int>, in guardian: inout MassGuard, at moment: UnixTime = Samples.noon
-  ) -> [MassGuard.Ruling] {
+    _ range: Range<Int>, in guardian: inout MassGuard<PushToken>, at moment: UnixTime = Samples.noon
+  ) -> [MassGuard<PushToken>.Ruling] {
     range.map { guardian.refused(Samples.token($0), because: reason, now: moment) }
   }
 
-  private func restored(_ ruling: MassGuard.Ruling?) -> Set<PushToken>? {
+  private func restored(_ ruling: MassGuard<PushToken>.Ruling?) -> Set<PushToken>? {
     guard case .stopPruning(let tokens) = ruling else { return nil }
     return Set(tokens)
   }
 
   @Test func `19 refused tokens are pruned, the 20th stops it and restores all`() {
-    var guardian = MassGuard()
+    var guardian = MassGuard<PushToken>()
     #expect(refuse(0..<19, in: &guardian).allSatisfy { $0 == .prune })
     #expect(restored(refuse(19..<20, in: &guardian).last) == Set((0..<20).map(Samples.token)))
   }
 
   @Test func `one token refused twenty times is one token`() {
-    var guardian = MassGuard()
+    var guardian = MassGuard<PushToken>()
     for _ in 0..<20 {
       #expect(guardian.refused(Samples.token(1), because: reason, now: Samples.noon) == .prune)
     }
@@ -33,7 +33,7 @@ import Vocabulary
 
   @Test(arguments: [(20, true), (21, false)])
   func `half of those tried trips it, less than half does not`(accepted: Int, trips: Bool) {
-    var guardian = MassGuard()
+    var guardian = MassGuard<PushToken>()
     for number in 100..<(100 + accepted) {
       guardian.accepted(Samples.token(number), now: Samples.noon)
     }
@@ -41,7 +41,7 @@ import Vocabulary
   }
 
   @Test func `other refusals do not count as alike`() {
-    var guardian = MassGuard()
+    var guardian = MassGuard<PushToken>()
     for number in 0..<19 {
       _ = guardian.refused(Samples.token(number), because: reason, now: Samples.noon)
     }
@@ -51,7 +51,7 @@ import Vocabulary
   }
 
   @Test func `a token whose refusal changed counts for the new one`() {
-    var guardian = MassGuard()
+    var guardian = MassGuard<PushToken>()
     _ = refuse(0..<19, in: &guardian)
     guardian.accepted(Samples.token(0), now: Samples.noon)
     #expect(refuse(19..<20, in: &guardian) == [.prune])
@@ -60,14 +60,14 @@ import Vocabulary
 
   @Test(arguments: [(Duration.seconds(60), true), (.seconds(62), false)])
   func `only the last minute counts`(wait: Duration, trips: Bool) {
-    var guardian = MassGuard()
+    var guardian = MassGuard<PushToken>()
     _ = refuse(0..<19, in: &guardian)
     let last = refuse(19..<20, in: &guardian, at: Samples.noon + wait).last
     #expect((restored(last) != nil) == trips)
   }
 
   @Test func `pruning stays stopped while only probes go out, and until one is accepted`() {
-    var guardian = MassGuard()
+    var guardian = MassGuard<PushToken>()
     _ = refuse(0..<20, in: &guardian)
     let later = Samples.noon + .seconds(600)
     #expect(restored(refuse(50..<51, in: &guardian, at: later).last) == [Samples.token(50)])

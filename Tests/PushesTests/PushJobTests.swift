@@ -16,7 +16,7 @@ import Vocabulary
   @Test(arguments: [
     (PushJob.Event.start, 86_400, 600), (.start, 599, 599), (.start, 601, 600),
     (.update, 7200, 7200), (.alert, 7200, 7200),
-    (.end, 86_400, 8 * 3600), (.end, 60, 60),
+    (.end, 86_400, 8 * 3600), (.end, 60, 60), (.resolve, 3600, 3600),
   ])
   func `APNs keeps a push as long as its event is worth it`(
     event: PushJob.Event, deadlineIn: Int, keptFor: Int64
@@ -33,6 +33,8 @@ import Vocabulary
     #expect(job(.alert, deadline: deadline, bundle: "app.y").topic(bundle: "app.x") == "app.y")
     #expect(job(.end, deadline: deadline).pushType == "liveactivity")
     #expect(job(.alert, deadline: deadline).pushType == "alert")
+    #expect(job(.resolve, deadline: deadline).topic(bundle: "app.x") == "app.x")
+    #expect(job(.resolve, deadline: deadline).pushType == "background")
   }
 
   @Test func `a collapse id of 64 bytes stays, of 65 is hashed to 64`() {

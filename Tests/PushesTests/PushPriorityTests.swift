@@ -15,6 +15,13 @@ import Vocabulary
     }
   }
 
+  @Test func `what shows nothing never goes at once: APNs refuses it`() {
+    var priority = PushPriority()
+    let next = priority.next(
+      for: .resolve, to: token, frequentPushesEnabled: true, now: Samples.noon)
+    #expect(next == 5)
+  }
+
   @Test(arguments: [
     (Bool?.none, 14, 5), (nil, 15, 10), (true, 15, 10), (false, 15, 5), (false, 59, 5),
     (false, 60, 10),

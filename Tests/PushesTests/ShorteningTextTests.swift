@@ -22,8 +22,9 @@ import Vocabulary
   }
 
   private static func label(of body: Data) throws -> String? {
-    guard case .string(let text) = try JSONValue(parsing: body)["aps"]?["content-state"]?[
-      "statusLabel"]
+    guard
+      case .string(let text) = try JSONValue(parsing: body)["aps"]?["content-state"]?[
+        "statusLabel"]
     else { return nil }
     return text
   }

@@ -17,24 +17,29 @@ import Vocabulary
         path: "/api/live-activities/report", body: ["context_key": "c", "rev": .integer(rev)]))
   }
 
-  private func effect(_ next: CallQueue.Next) -> OwnedEffect? {
-    if case .call(let entry) = next { entry.effect } else { nil }
+  private func next(_ queue: inout CallQueue, at now: Duration = .zero) -> OwnedEffect? {
+    if case .call(let entry) = queue.next(at: now) { entry.effect } else { nil }
+  }
+
+  private func wait(_ queue: inout CallQueue, at now: Duration = .zero) -> Duration? {
+    if case .wait(let wait) = queue.next(at: now) { wait } else { nil }
   }
 
   @Test func `calls leave in the order they came`() {
     var queue = CallQueue()
     for token in ["a", "b"] { _ = queue.add(registration(token)) }
-    #expect(effect(queue.next(at: .zero)) == registration("a"))
-    #expect(effect(queue.next(at: .zero)) == registration("b"))
-    #expect(queue.next(at: .zero) == .wait(nil))
+    #expect(next(&queue) == registration("a"))
+    #expect(next(&queue) == registration("b"))
+    #expect(next(&queue) == nil)
+    #expect(wait(&queue) == nil)
   }
 
   @Test func `only the newest report of a card waits`() {
     var queue = CallQueue()
     for rev in 1...3 { _ = queue.add(report(Int64(rev))) }
     #expect(queue.count == 1)
-    #expect(effect(queue.next(at: .zero)) == report(3))
-    #expect(effect(queue.next(at: .zero)) == nil)
+    #expect(next(&queue) == report(3))
+    #expect(next(&queue) == nil)
   }
 
   @Test func `a failed call waits longer each time and lets others pass`() throws {
@@ -47,13 +52,13 @@ import Vocabulary
         return
       }
       queue.putBack(entry, at: now)
-      #expect(queue.next(at: now) == .wait(.milliseconds(wait)))
-      #expect(queue.next(at: now + .milliseconds(wait - 1)) == .wait(.milliseconds(1)))
+      #expect(self.wait(&queue, at: now) == .milliseconds(wait))
+      #expect(self.wait(&queue, at: now + .milliseconds(wait - 1)) == .milliseconds(1))
       now += .milliseconds(wait)
     }
     _ = queue.add(registration("b"))
-    #expect(effect(queue.next(at: now - .milliseconds(1))) == registration("b"))
-    #expect(effect(queue.next(at: now)) == registration("a"))
+    #expect(next(&queue, at: now - .milliseconds(1)) == registration("b"))
+    #expect(next(&queue, at: now) == registration("a"))
   }
 
   @Test func `a newer call takes the place of one that failed`() throws {
@@ -66,7 +71,7 @@ import Vocabulary
     _ = queue.add(report(2))
     queue.putBack(entry, at: .zero)
     #expect(queue.count == 1)
-    #expect(effect(queue.next(at: .zero)) == report(2))
+    #expect(next(&queue) == report(2))
   }
 
   @Test func `the queue holds so many calls and no more`() {
@@ -77,10 +82,13 @@ import Vocabulary
         return
       }
     }
-    #expect(!queue.add(registration("one more")))
-    #expect(queue.add(registration("7", note: "newer")))
+    let isTaken = queue.add(registration("one more"))
+    #expect(!isTaken)
+    let isReplaced = queue.add(registration("7", note: "newer"))
+    #expect(isReplaced)
     #expect(queue.count == CallQueue.callsMax)
     _ = queue.next(at: .zero)
-    #expect(queue.add(registration("one more")))
+    let hasRoom = queue.add(registration("one more"))
+    #expect(hasRoom)
   }
 }

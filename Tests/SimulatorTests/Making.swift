@@ -109,11 +109,12 @@ enum Making {
   static func push(
     _ body: JSONValue, to token: String = updateToken, use: TokenUse = .update,
     type: PushType = .liveactivity, expiration: PushExpiration = .appleDecides,
-    collapseID: String? = nil, contentType: String? = "application/json"
+    apnsID: String? = nil, collapseID: String? = nil,
+    contentType: String? = "application/json"
   ) -> AcceptedPush {
     AcceptedPush(
       token: token, use: use, type: type, topic: bundle, priority: 10, expiration: expiration,
-      apnsID: nil, collapseID: collapseID, contentType: contentType,
+      apnsID: apnsID, collapseID: collapseID, contentType: contentType,
       payload: APNsRequest(method: "POST", path: "/", headers: [], body: Array(body.encoded))
         .payload)
   }

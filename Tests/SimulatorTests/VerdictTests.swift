@@ -1,3 +1,4 @@
+import ActivityContracts
 import Foundation
 import Simulator
 import Testing

@@ -56,9 +56,11 @@ import Vocabulary
 
   @Test mutating func `a second start of one session is seen as a second card`() {
     _ = start()
-    #expect(rules(start()) == [.doubledStart])
+    let second = start()
+    #expect(rules(second) == [.doubledStart])
     #expect(phone.cards.count == 2)
-    #expect(rules(start("cs_other")).isEmpty)
+    let other = start("cs_other")
+    #expect(rules(other).isEmpty)
   }
 
   @Test(
@@ -70,7 +72,8 @@ import Vocabulary
   mutating func `a start that does not decode shows nothing`(
     changes: [String: JSONValue?], rule: Finding.Rule
   ) {
-    #expect(rules(start(changes: changes)) == [rule])
+    let effects = start(changes: changes)
+    #expect(rules(effects) == [rule])
     #expect(phone.cards.isEmpty)
     #expect(phone.counts.dropped == 1)
   }
@@ -99,7 +102,8 @@ import Vocabulary
       members["proposalCount"] = "3"
       state = .object(members)
     }
-    #expect(rules(receive(Making.update(changes: ["content-state": state]))) == [.contentState])
+    let effects = receive(Making.update(changes: ["content-state": state]))
+    #expect(rules(effects) == [.contentState])
     #expect(phone.cards[0].contentState.rev == 1)
   }
 
@@ -114,7 +118,8 @@ import Vocabulary
 
   @Test mutating func `a card goes stale at its date and news wake it`() {
     _ = start()
-    #expect(phone.pass(to: Making.now + .milliseconds(599_999)).isEmpty)
+    let early = phone.pass(to: Making.now + .milliseconds(599_999))
+    #expect(early.isEmpty)
     let effects = phone.pass(to: Making.now + .seconds(600))
     #expect(phone.cards[0].standing == .stale)
     #expect(calls(effects).first?.body["state"] == "stale")
@@ -197,13 +202,15 @@ import Vocabulary
     _ = receive(Making.update(rev: 2))
     #expect(phone.cards[0].standing == .dismissed)
     #expect(phone.cards[0].contentState.rev == 1)
-    #expect(phone.dismiss(nil, at: Making.now).isEmpty)
+    let again = phone.dismiss(nil, at: Making.now)
+    #expect(again.isEmpty)
   }
 
   @Test mutating func `an uninstalled app receives nothing and says nothing`() {
     _ = start()
     phone.uninstall(at: Making.now)
-    #expect(start("cs_new").isEmpty)
+    let effects = start("cs_new")
+    #expect(effects.isEmpty)
     #expect(phone.cards.map(\.standing) == [.removed])
   }
 
@@ -218,6 +225,19 @@ import Vocabulary
     _ = phone.receive(
       Making.push(resolve, use: .alert, type: .background), at: Making.now, mint: &mint)
     #expect(phone.banners.isEmpty)
+  }
+
+  @Test(arguments: [("id-1", []), ("id-2", [.doubledAlert])] as [(String, [Finding.Rule])])
+  mutating func `an alert that comes again under a new id was sent twice`(
+    second: String, found: [Finding.Rule]
+  ) {
+    var all: [PhoneEffect] = []
+    for id in ["id-1", second] {
+      let push = Making.push(
+        Making.alert, use: .alert, type: .alert, apnsID: id, collapseID: "k")
+      all += phone.receive(push, at: Making.now, mint: &mint)
+    }
+    #expect(rules(all) == found)
   }
 
   @Test mutating func `the Lock Screen keeps 20 banners`() {

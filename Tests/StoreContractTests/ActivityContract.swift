@@ -108,4 +108,19 @@ import Vocabulary
       #expect(try rows.removeDeliveries(settledBefore: noon + .milliseconds(1), limit: 2) == 1)
     }
   }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `jobs are found by what became of an attempt`(kind: StoreUnderTest) throws {
+    let store = try kind.open()
+    try store.write { rows in
+      try rows.save([
+        delivery(job: "j1"), delivery(job: "j2", status: nil), delivery(job: "j2", status: 503),
+        delivery(job: "j3", status: nil), delivery(job: "j3"), delivery(job: "j4", status: 410),
+      ])
+      let all = ["j1", "j2", "j3", "j4", "j5"]
+      #expect(try rows.acceptedJobs(among: all) == ["j1", "j3"])
+      #expect(try rows.unansweredJobs(among: all) == ["j2", "j3"])
+      #expect(try rows.unansweredJobs(among: ["j1", "j3"]) == ["j3"])
+    }
+  }
 }

@@ -20,7 +20,7 @@ func token(_ byte: UInt8) throws -> PushToken {
 func session(
   _ id: SessionID = dinner, state: SessionState = .answering, rev: Int = 1,
   users: [(UserID, Participant.Status)] = [(dennis, .joined), (alina, .invited)],
-  expiresAt: UnixTime = noon + .seconds(3600)
+  expiresAt: UnixTime = noon + .seconds(3600), updatedAt: UnixTime = noon, job: String? = nil
 ) throws -> Session {
   let participants = users.map { user, status -> JSONValue in
     [
@@ -32,7 +32,8 @@ func session(
     "id": .string(id.text), "date": "2026-06-18", "state": .string(state.rawValue),
     "rev": .integer(Int64(rev)), "participants": .array(participants),
     "proposals": [["id": "p1", "title": "Pad Thai 🍜", "minutes": 25]],
-    "created_at": .string(noon.rfc3339), "updated_at": .string(noon.contractForm),
+    "job": job.map { ["job_id": .string($0), "kind": "proposals"] } ?? .null,
+    "created_at": .string(noon.rfc3339), "updated_at": .string(updatedAt.contractForm),
     "expires_at": .string(expiresAt.rfc3339),
   ]
   return try JSON.decode(Session.self, from: json.encoded)

@@ -53,6 +53,73 @@ import Vocabulary
   }
 
   @Test(arguments: StoreUnderTest.allCases)
+  func `sessions in the kitchen come longest unchanged first`(kind: StoreUnderTest) throws {
+    let store = try kind.open()
+    try store.write { rows in
+      try rows.save(inKitchen("decision", .finalizing, since: noon - .seconds(1)))
+      try rows.save(inKitchen("proposals", .generating, since: noon - .seconds(2)))
+      try rows.save(inKitchen("young", .generating, since: noon + .seconds(1)))
+      try rows.save(inKitchen("over", .decided, since: noon - .seconds(9)))
+      try rows.save(inKitchen("back", .generating, since: noon - .seconds(9)))
+      try rows.save(inKitchen("back", .answering, since: noon - .seconds(9)))
+      func found(_ moment: UnixTime, limit: Int = 9) throws -> [String] {
+        try rows.sessionsInKitchen(unchangedSince: moment, limit: limit).map(\.id.text)
+      }
+      #expect(try found(noon) == ["proposals", "decision"])
+      #expect(try found(noon, limit: 1) == ["proposals"])
+      #expect(try found(noon - .seconds(1)) == ["proposals", "decision"])
+      #expect(try found(noon - .milliseconds(1001)) == ["proposals"])
+      #expect(try found(noon + .seconds(1)) == ["proposals", "decision", "young"])
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `the next due are the earliest of those not ended`(kind: StoreUnderTest) throws {
+    let store = try kind.open()
+    try store.write { rows in
+      let nothing = try rows.earliestDue()
+      #expect(nothing.expiry == nil && nothing.inKitchenSince == nil)
+      try rows.save(session(SessionID("later"), expiresAt: noon + .seconds(9)))
+      try rows.save(session(SessionID("over"), state: .cancelled, expiresAt: noon))
+      #expect(try rows.earliestDue().expiry == noon + .seconds(9))
+      #expect(try rows.earliestDue().inKitchenSince == nil)
+      try rows.save(inKitchen("a", .generating, since: noon - .seconds(3)))
+      try rows.save(inKitchen("b", .finalizing, since: noon - .seconds(4)))
+      #expect(try rows.earliestDue().inKitchenSince == noon - .seconds(4))
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `a session is replaced only while it is what was seen`(kind: StoreUnderTest) throws {
+    let store = try kind.open()
+    let seen = try session(rev: 3)
+    let next = try session(state: .cancelled, rev: 4)
+    let others = [
+      try session(state: .proposed, rev: 3), try session(rev: 2),
+      try session(rev: 3, expiresAt: noon),
+    ]
+    try store.write { rows in
+      #expect(try !rows.replace(seen, with: next))
+      #expect(try rows.session(dinner) == nil)
+      for other in others {
+        try rows.save(other)
+        #expect(try !rows.replace(seen, with: next))
+        #expect(try rows.session(dinner) == other)
+      }
+      try rows.save(seen)
+      #expect(try rows.replace(seen, with: next))
+      #expect(try rows.session(dinner) == next)
+      #expect(try rows.liveSessionCount(of: dennis) == 0)
+      #expect(try rows.expiredSessions(at: noon + .seconds(9999), limit: 9).isEmpty)
+      #expect(try !rows.replace(seen, with: next))
+    }
+  }
+
+  private func inKitchen(_ id: String, _ state: SessionState, since: UnixTime) throws -> Session {
+    try session(SessionID(id), state: state, updatedAt: since, job: "job_1")
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
   func `answers are kept byte for byte per participant`(kind: StoreUnderTest) throws {
     let store = try kind.open()
     let spaced = Data("{ \"hunger\" :\t\"groß\" }".utf8)

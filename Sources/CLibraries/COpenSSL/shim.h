@@ -65,3 +65,22 @@ static inline EVP_PKEY *lockstep_rsa_public_key(const BIGNUM *n, const BIGNUM *e
   OSSL_PARAM_BLD_free(builder);
   return key;
 }
+static inline EVP_PKEY *lockstep_p256_private_key(
+    const unsigned char *point, size_t length, const BIGNUM *scalar) {
+  OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+  EVP_PKEY *key = NULL;
+  OSSL_PARAM *parameters = NULL;
+  EVP_PKEY_CTX *context = NULL;
+  if (builder
+      && OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, "P-256", 0) == 1
+      && OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point, length) == 1
+      && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_PRIV_KEY, scalar) == 1
+      && (parameters = OSSL_PARAM_BLD_to_param(builder))
+      && (context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL))
+      && EVP_PKEY_fromdata_init(context) == 1)
+    EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR, parameters);
+  EVP_PKEY_CTX_free(context);
+  OSSL_PARAM_free(parameters);
+  OSSL_PARAM_BLD_free(builder);
+  return key;
+}

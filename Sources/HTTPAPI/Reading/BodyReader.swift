@@ -207,6 +207,17 @@ extension BodyReader {
     return found
   }
 
+  /// An object within this one, to be given back with ``adopt(_:)``; nil after a problem.
+  mutating func object(_ name: String) -> BodyReader? {
+    guard let value = required(name, want: "an object") else { return nil }
+    if case .object(let members) = value { return BodyReader(members, at: place(of: name)) }
+    mistyped(name, value, want: "an object")
+    return nil
+  }
+
+  /// Takes a field of any type and makes nothing of it.
+  mutating func passOver(_ name: String) { asked.insert(name) }
+
   /// The members nobody asked for yet, for an object that may hold more than we know.
   mutating func takeRest() -> [String: JSONValue] {
     let rest = members.filter { !asked.contains($0.key) }

@@ -29,3 +29,17 @@ enum OwnContext: Hashable {
     self = .cookSession(SessionID(String(session)))
   }
 }
+
+extension API {
+  /// Whether this user has an activity of this key: it takes part in the session, or a state was
+  /// built for it. Events of other programs are of sessions that have no row here.
+  func isOwn(_ key: ContextKey, _ user: UserID, _ rows: any StoreTransaction) throws -> Bool {
+    switch OwnContext(key, of: user) {
+    case .cookSession(let id):
+      if let session = try rows.session(id) { return session.participant(user) != nil }
+      return try rows.activityStates([key])[key] != nil
+    case .other: return try rows.activityStates([key])[key] != nil
+    case nil: return false
+    }
+  }
+}

@@ -48,8 +48,8 @@ extension API {
     _ registration: Registration, _ context: OwnContext?, _ rows: any StoreTransaction,
     _ call: Call
   ) throws -> Answer {
-    if case .cookSession(let id) = context,
-      try rows.session(id)?.participant(registration.userID) == nil
+    if case .cookSession = context, let key = registration.contextKey,
+      try !isOwn(key, registration.userID, rows)
     {
       throw Problem.invalidField("context_key", BodyReader.foreignContext)
     }

@@ -38,14 +38,4 @@ extension API {
       return Answer(.json(200, ["reported": true]))
     }
   }
-
-  private func isOwn(_ key: ContextKey, _ user: UserID, _ rows: any StoreTransaction) throws -> Bool
-  {
-    switch OwnContext(key, of: user) {
-    case .cookSession(let id): try rows.session(id)?.participant(user) != nil
-    // Known by the state that was built for it.
-    case .other: try rows.activityStates([key])[key] != nil
-    case nil: false
-    }
-  }
 }

@@ -70,8 +70,11 @@ extension PushJob {
         milliseconds: try Self.integer(Pipeline.Event.Header.deadline, of: message)),
       causedAt: UnixTime(milliseconds: try Self.integer(Header.causedAt, of: message)),
       traceparent: message.text(Pipeline.Event.Header.traceparent), payload: message.body)
-    guard event == .alert || contextKey != nil else {
+    guard !isLiveActivity || contextKey != nil else {
       throw UnreadableJob(description: "header \(Header.context) is missing")
+    }
+    guard event != .resolve || dedupeKey != nil else {
+      throw UnreadableJob(description: "header \(Header.dedupe) is missing")
     }
   }
 

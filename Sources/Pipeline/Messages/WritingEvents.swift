@@ -8,15 +8,17 @@ extension Event {
   /// a Live Activity.
   private static let endDeadline: Duration = .seconds(8 * 3600)
 
-  /// The outbox row for one change of a session, to be stored in the same transaction.
+  /// The outbox row for one change of a session, to be stored in the same transaction. `source`:
+  /// which part of Lockstep changed it.
   package static func outboxEntry(
-    for change: Change, id: EventID, at moment: UnixTime, traceparent: String?
+    for change: Change, id: EventID, at moment: UnixTime, traceparent: String?,
+    source: String = "/lockstep/api"
   ) -> OutboxEvent {
     let session = change.session
     let type = change.eventType.typeName
     let cause = Cause(mutation: change.mutationName, userID: change.actor)
     let event = Written(
-      id: id, source: "/lockstep/api", type: type, subject: session.id.text, time: moment,
+      id: id, source: source, type: type, subject: session.id.text, time: moment,
       data: SessionMembers(cause: cause, session: session))
     let deadline = session.state.isFinal ? moment + endDeadline : session.expiresAt
     return entry(event, deadline: deadline, traceparent: traceparent)

@@ -10,7 +10,7 @@ package struct DeliveryRecord: Hashable, Sendable {
   package let contextKey: ContextKey?
   package let rev: Int
   package let tokenFingerprint: String
-  /// `start`, `update`, `end` or `alert`.
+  /// `start`, `update`, `end`, `alert` or `resolve`.
   package let event: String
   /// Of the answer; nil without one.
   package let status: Int?
@@ -49,8 +49,11 @@ package protocol DeliveryRows {
   func deliveredRevs(to tokens: [PushToken]) throws -> [PushToken: Int]
   /// Raises what ``deliveredRevs(to:)`` answers; an older rev changes nothing.
   func raiseDeliveredRev(to rev: Int, token: PushToken) throws
-  /// Those of these jobs that APNs accepted (status 200), by their records.
+  /// Those of these jobs that were accepted by their records: status 200, or 201 and 202 of Web
+  /// Push.
   func acceptedJobs(among ids: [String]) throws -> Set<String>
+  /// Those of these jobs of which an attempt had no answer: whether it arrived nobody knows.
+  func unansweredJobs(among ids: [String]) throws -> Set<String>
   /// Removes records settled before `moment`, at most `limit` of them.
   ///
   /// - Returns: how many went.

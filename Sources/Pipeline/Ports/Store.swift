@@ -22,7 +22,7 @@ package struct StoreError: Error, Hashable, CustomStringConvertible {
 
 /// What can be done within one transaction. Valid only inside the closure that got it.
 package protocol StoreTransaction: AnyObject, ProfileRows, SessionRows, TokenRows, ActivityRows,
-  StartRows, DeliveryRows, NotificationRows, IdempotencyRows, OutboxRows
+  StartRows, DeliveryRows, NotificationRows, IdempotencyRows, OutboxRows, SubscriptionRows
 {}
 
 package protocol ProfileRows {
@@ -40,6 +40,17 @@ package protocol SessionRows {
   /// Sessions that have not ended and whose `expiresAt` is `moment` or earlier: the ones overdue
   /// longest first, at most `limit`.
   func expiredSessions(at moment: UnixTime, limit: Int) throws -> [Session]
+  /// Sessions that the kitchen works for and that have not changed since `moment` or earlier: the
+  /// ones that have waited longest first, at most `limit`.
+  func sessionsInKitchen(unchangedSince moment: UnixTime, limit: Int) throws -> [Session]
+  /// The earliest `expiresAt` of a session that has not ended, and the earliest `updatedAt` of one
+  /// that the kitchen works for; nil when there is none.
+  func earliestDue() throws -> (expiry: UnixTime?, inKitchenSince: UnixTime?)
+  /// Compare and set: saves `next` if what is stored still has the state, rev and `expiresAt` of
+  /// `seen`. Both have the same participants.
+  ///
+  /// - Returns: false when somebody else changed it first; then nothing has happened.
+  func replace(_ seen: Session, with next: Session) throws -> Bool
   /// Stores one participant's answers as they came: JSON text.
   func saveAnswers(_ json: Data, of user: UserID, in session: SessionID) throws
   func answers(in session: SessionID) throws -> [UserID: Data]

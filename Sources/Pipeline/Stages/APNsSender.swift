@@ -11,6 +11,7 @@ package final class APNsSender: Stage {
   package let name = StageName.apns
 
   let store: any Store
+  let pushes: StageRoute
   let transport: any PushTransport
   let time: any TimeSource
   let log: Log
@@ -27,7 +28,7 @@ package final class APNsSender: Stage {
   private var nextNumber: UInt64 = 1
   private var priorities: PushPriority
   var lanes = LaneBook()
-  var guards: [Lane: MassGuard] = [:]
+  var guards: [Lane: MassGuard<PushToken>] = [:]
 
   /// How long a sender may hold a start before another takes it over; above any request deadline.
   private static let startLease: Duration = .seconds(30)
@@ -35,11 +36,13 @@ package final class APNsSender: Stage {
   /// below RabbitMQ's consumer timeout of 30 minutes.
   private static let heldMax: Duration = .seconds(600)
 
+  /// `pushes`: its own queue, for what an answer makes necessary.
   package init(
-    store: any Store, transport: any PushTransport, bundleID: String, time: any TimeSource,
-    log: Log, metrics: Metrics, priorities: PushPriority = PushPriority()
+    store: any Store, pushes: StageRoute, transport: any PushTransport, bundleID: String,
+    time: any TimeSource, log: Log, metrics: Metrics, priorities: PushPriority = PushPriority()
   ) {
     self.store = store
+    self.pushes = pushes
     self.transport = transport
     self.bundleID = bundleID
     self.time = time
@@ -133,7 +136,8 @@ package final class APNsSender: Stage {
         case .send(let registration): send(sending, to: registration, now: now)
         case .drop(let disposition):
           lanes.undecided(on: sending.lane, now: now)
-          settlements.append(Settlement(sending.delivery, disposition))
+          let outgoing = takingBack(sending, dropped: known, now: now)
+          settlements.append(Settlement(sending.delivery, disposition, outgoing: outgoing))
         }
       }
     } catch {
@@ -192,10 +196,14 @@ package final class APNsSender: Stage {
     known.deliveredRevs = try transaction.deliveredRevs(to: tokens)
     known.registrations = try transaction.registrations(of: tokens)
     known.dismissed = try transaction.dismissed(among: contexts)
-    let alerts = jobs.filter { $0.event == .alert }
+    let others = jobs.filter { !$0.isLiveActivity }
+    if !others.isEmpty {
+      known.accepted = try transaction.acceptedJobs(among: others.map(\.id))
+    }
+    let alerts = others.filter { $0.event == .alert }
     if !alerts.isEmpty {
-      known.acceptedAlerts = try transaction.acceptedJobs(among: alerts.map(\.id))
       known.resolved = try transaction.resolvedKeys(among: alerts.compactMap(\.dedupeKey))
+      known.unanswered = try transaction.unansweredJobs(among: alerts.map(\.id))
     }
     return known
   }

@@ -1,43 +1,43 @@
-import Cryptography
 import Pushes
 import ServiceRuntime
 import Sessions
 import Vocabulary
 
-/// Stage `notify`: the invitation. An inbox record first, then an alert push to each of the invited
-/// user's devices; resolved when the session ends.
+/// Stage `notify`: tells users what events mean for them. One record in the inbox, an alert push to
+/// each device, a Web Push to each browser; and all of it taken back once it is over.
 ///
-/// The record is unique on (user, dedupe key) and the alerts' ids are made of the dedupe key and
-/// the token, so an event that comes twice invites once.
+/// The record is unique on (user, dedupe key) and the jobs' ids are made of the dedupe key and where
+/// they go, so an event that comes ten times, or to ten notifiers at once, tells once.
+///
+/// A device that registers its token only after the event gets no alert for it: its user has the
+/// phone in hand, and the bell shows the record.
 package final class Notifier: Stage {
   package let name = StageName.notify
 
   private let store: any Store
   private let pushes: StageRoute
+  private let types: [NotificationType]
   private let time: any TimeSource
   private let metrics: NotificationMetrics
 
   /// `pushes`: where jobs for the sender go.
   package init(
-    store: any Store, pushes: StageRoute, time: any TimeSource, metrics: NotificationMetrics
+    store: any Store, pushes: StageRoute, types: [NotificationType] = NotificationType.all,
+    time: any TimeSource, metrics: NotificationMetrics
   ) {
     self.store = store
     self.pushes = pushes
+    self.types = types
     self.time = time
     self.metrics = metrics
   }
 
   package func take(_ deliveries: [Delivery]) throws -> [Settlement] {
     var settlements: [Settlement] = []
-    var events: [(delivery: Delivery, event: Event, session: Session)] = []
+    var events: [(delivery: Delivery, event: Event)] = []
     for delivery in deliveries {
       do {
-        let event = try Event(reading: delivery.message)
-        if case .session(let session, _) = event.subject {
-          events.append((delivery, event, session))
-        } else {
-          settlements.append(Settlement(delivery, .done))
-        }
+        events.append((delivery, try Event(reading: delivery.message)))
       } catch {
         settlements.append(Settlement(delivery, .dead(because: "\(error)")))
       }
@@ -46,15 +46,12 @@ package final class Notifier: Stage {
     let now = time.now()
     return try settlements
       + store.write { transaction in
-        try events.map { delivery, event, session in
+        try events.map { delivery, event in
           do {
-            let jobs = try notify(event, session, in: transaction, now: now)
-            return Settlement(
-              delivery, .done,
-              outgoing: jobs.map {
-                OutgoingMessage(
-                  exchange: pushes.exchange, routingKey: pushes.routingKey, message: $0.message)
-              })
+            let outgoing = try self.types.flatMap {
+              try self.notify($0, event, in: transaction, now: now)
+            }
+            return Settlement(delivery, .done, outgoing: outgoing)
           } catch let error as PayloadTooLarge {
             return Settlement(delivery, .dead(because: "\(error)"))
           }
@@ -62,54 +59,72 @@ package final class Notifier: Stage {
       }
   }
 
+  /// - Returns: the jobs that go out because of it.
   private func notify(
-    _ event: Event, _ session: Session, in transaction: any StoreTransaction, now: UnixTime
-  ) throws -> [PushJob] {
-    guard !session.isSolo else { return [] }
-    let invited = session.invited.map(\.userID)
-    let profiles = try transaction.profiles(of: invited)
-    var jobs: [PushJob] = []
-    for user in invited {
-      let invitation = session.invitation(language: Language(locale: profiles[user]?.locale))
-      let record = record(of: invitation, for: user, of: session, now: now)
-      if try transaction.insert(record) { metrics.inserted.add() }
-      guard event.type == SessionEventType.created.typeName else { continue }
-      let tokens = try transaction.tokens(of: [user], kind: .alert)[user] ?? []
-      jobs += try tokens.map { try alert(invitation, to: $0, of: session, event: event) }
+    _ type: NotificationType, _ event: Event, in transaction: any StoreTransaction, now: UnixTime
+  ) throws -> [OutgoingMessage] {
+    let notices = type.notices(event)
+    guard !notices.isEmpty else { return [] }
+    let profiles = try transaction.profiles(of: notices.map(\.userID))
+    var outgoing: [OutgoingMessage] = []
+    for notice in notices {
+      let text = notice.text(Language(locale: profiles[notice.userID]?.locale))
+      // What ended before its beginning was heard of is recorded as ended all the same.
+      let isNew = try transaction.insert(notice.record(type, text, now: now))
+      if isNew { metrics.inserted.add() }
+      switch notice.standing {
+      case .open(alerts: false): break
+      case .open(alerts: true):
+        guard notice.expiresAt > now else { break }
+        let isOver = try !isNew && !transaction.resolvedKeys(among: [notice.dedupeKey]).isEmpty
+        if !isOver { outgoing += try tell(notice, text, because: event, in: transaction) }
+      case .resolved(let reason):
+        let resolved = try transaction.resolve(
+          dedupeKey: notice.dedupeKey, because: reason, at: now)
+        metrics.resolved.add(resolved.count)
+        outgoing += try takeBack(notice, because: event, in: transaction)
+      }
     }
-    // A session that ended before its creation was heard of is recorded as ended all the same.
-    if session.state.isFinal {
-      let resolved = try transaction.resolve(
-        dedupeKey: session.invitationDedupeKey,
-        because: session.endReason?.rawValue ?? session.state.rawValue, at: now)
-      metrics.resolved.add(resolved.count)
-      return []
-    }
-    return jobs
+    return outgoing
   }
 
-  private func record(
-    of invitation: Invitation, for user: UserID, of session: Session, now: UnixTime
-  ) -> Notification {
-    Notification(
-      id: UUIDText.named(["notification", user.text, invitation.dedupeKey]), userID: user,
-      type: "cooksuggest.invitation", title: invitation.title, body: invitation.body,
-      icon: Invitation.icon, link: invitation.link, dedupeKey: invitation.dedupeKey,
-      createdAt: now, updatedAt: now)
+  private func tell(
+    _ notice: Notice, _ text: Notice.Text, because event: Event,
+    in transaction: any StoreTransaction
+  ) throws -> [OutgoingMessage] {
+    let devices = try alertTokens(of: notice.userID, in: transaction)
+    metrics.alertsQueued.add(devices.count)
+    return try devices.map { outgoing(try notice.alert(to: $0, text, because: event)) }
   }
 
-  private func alert(
-    _ invitation: Invitation, to registration: Registration, of session: Session, event: Event
-  ) throws(PayloadTooLarge) -> PushJob {
-    let payload = AlertPayload(
-      title: invitation.title, body: invitation.body, link: invitation.link,
-      dedupeKey: invitation.dedupeKey)
-    return PushJob(
-      id: UUIDText.named(["alert", invitation.dedupeKey, registration.token.hex]), event: .alert,
-      sessionID: session.id, userID: registration.userID, contextKey: nil, rev: session.rev,
-      token: registration.token, environment: registration.environment,
-      bundleID: registration.bundleID, collapseID: CollapseID.of(invitation.dedupeKey),
-      dedupeKey: invitation.dedupeKey, deadline: session.expiresAt, causedAt: event.time,
-      traceparent: event.traceparent, payload: try payload.encoded())
+  /// A silent push to each device that got the alert, or may have got it. One whose alert is under
+  /// way at this moment is left to the sender: it learns of the end when it records the answer.
+  private func takeBack(
+    _ notice: Notice, because event: Event, in transaction: any StoreTransaction
+  ) throws -> [OutgoingMessage] {
+    let devices = try alertTokens(of: notice.userID, in: transaction)
+    guard !devices.isEmpty else { return [] }
+    let ids = devices.map { PushJob.alertID(notice.dedupeKey, to: $0.token) }
+    let arrived = try transaction.acceptedJobs(among: ids)
+      .union(transaction.unansweredJobs(among: ids))
+    let meant = zip(ids, devices).filter { arrived.contains($0.0) }.map(\.1)
+    metrics.alertsTakenBack.add(meant.count)
+    return try meant.map {
+      outgoing(
+        try PushJob.resolve(
+          notice.dedupeKey, of: notice.sessionID, rev: notice.rev, on: $0, causedAt: event.time,
+          traceparent: event.traceparent))
+    }
+  }
+
+  private func alertTokens(of user: UserID, in transaction: any StoreTransaction) throws
+    -> [Registration]
+  {
+    try transaction.tokens(of: [user], kind: .alert)[user] ?? []
+  }
+
+  private func outgoing(_ job: PushJob) -> OutgoingMessage {
+    OutgoingMessage(
+      exchange: pushes.exchange, routingKey: pushes.routingKey, message: job.message)
   }
 }

@@ -7,8 +7,8 @@ import Vocabulary
 /// Stage `build`: event → one content state per participant → one job per token.
 ///
 /// The newest state of each activity is kept by rev, so events may come late, twice, or to several
-/// builders at once: an older one changes nothing, the same one makes the same jobs again (its first
-/// builder may have died between storing and publishing).
+/// builders at once: an older one changes nothing, the same one makes the same jobs again (its
+/// first builder may have died between storing and publishing).
 package final class PayloadBuilder: Stage {
   package let name = StageName.build
 

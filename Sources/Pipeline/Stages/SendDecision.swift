@@ -11,8 +11,10 @@ struct SendKnowledge {
   var starts: [String: Start] = [:]
   /// Dedupe keys of notifications that were resolved.
   var resolved: Set<String> = []
-  /// Ids of alerts that APNs accepted already.
-  var acceptedAlerts: Set<String> = []
+  /// Ids of alerts, and of what takes them back, that APNs accepted already.
+  var accepted: Set<String> = []
+  /// Ids of alerts that were sent and not answered.
+  var unanswered: Set<String> = []
 }
 
 /// The last look before a push goes out: is there still a reason to send it, and is it still the
@@ -36,6 +38,7 @@ enum SendDecision: Hashable {
     let refusal =
       switch job.event {
       case .alert: Self.alertRefusal(job, known)
+      case .resolve: Self.acceptedRefusal(job, known)
       case .start: Self.startRefusal(job, known, now)
       case .update, .end: Self.updateRefusal(job, known)
       }
@@ -46,8 +49,11 @@ enum SendDecision: Hashable {
     if let key = job.dedupeKey, known.resolved.contains(key) {
       return .superseded(because: "the notification is resolved")
     }
-    if known.acceptedAlerts.contains(job.id) { return .superseded(because: "delivered already") }
-    return nil
+    return acceptedRefusal(job, known)
+  }
+
+  private static func acceptedRefusal(_ job: PushJob, _ known: SendKnowledge) -> Disposition? {
+    known.accepted.contains(job.id) ? .superseded(because: "delivered already") : nil
   }
 
   private static func updateRefusal(_ job: PushJob, _ known: SendKnowledge) -> Disposition? {
@@ -86,7 +92,7 @@ extension PushJob {
   func isMeant(for registration: Registration) -> Bool {
     guard registration.userID == userID else { return false }
     return switch event {
-    case .alert: registration.kind == .alert
+    case .alert, .resolve: registration.kind == .alert
     case .start: registration.kind == .pushToStart
     case .update, .end: registration.kind == .update && registration.contextKey == contextKey
     }

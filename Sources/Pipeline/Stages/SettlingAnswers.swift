@@ -31,7 +31,7 @@ extension APNsSender {
       }
       for (sending, outcome) in answers { metrics.count(sending, outcome, now: now) }
       metrics.show(lanes)
-      // What an open lane refused goes behind the others, so that the next probe is another token's.
+      // What an open lane refused goes last, so that the next probe is another token's.
       let refused = again.filter { lanes.isOpen($0.lane) }
       waiting = again.filter { !lanes.isOpen($0.lane) } + waiting + refused
       return settlements
@@ -54,7 +54,8 @@ extension APNsSender {
     let remedy = outcome.remedy(circumstances)
     if remedy == .done {
       try accepted(sending, in: transaction, now: now)
-      return Settlement(sending.delivery, .done)
+      let outgoing = try takingBack(acceptedLate: sending, in: transaction, now: now)
+      return Settlement(sending.delivery, .done, outgoing: outgoing)
     }
     if job.event == .start {
       try transaction.claimStart(of: job.sessionID, token: job.token, until: nil)
@@ -118,7 +119,7 @@ extension APNsSender {
       try transaction.markProven(job.token, at: now)
     }
     switch job.event {
-    case .alert: break
+    case .alert, .resolve: break
     case .start: try transaction.acceptStart(of: job.sessionID, token: job.token, at: now)
     case .update, .end: try transaction.raiseDeliveredRev(to: job.rev, token: job.token)
     }

@@ -17,6 +17,7 @@ package struct Finding: Hashable, Sendable {
     case dismissalDate = "dismissal-date"
     case contentAvailable = "content-available"
     case doubledStart = "doubled-start"
+    case doubledAlert = "doubled-alert"
     case olderRev = "older-rev"
     case api
   }

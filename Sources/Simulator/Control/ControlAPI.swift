@@ -4,6 +4,15 @@ import ServiceRuntime
 import Vocabulary
 
 /// The simulator's own HTTP API and page, for people and tests on this machine.
+///
+/// - `GET /` the page, `GET /events` what it is told.
+/// - `GET /phones?limit=`, `GET /phones/{id}`: what each Lock Screen shows, gone cards too.
+/// - `POST /phones` with a ``PhoneOrder``: a new phone, its tokens known to the API.
+/// - `POST /phones/{id}/start-local {session_id}`: its app opens a session and starts its card.
+/// - `POST /phones/{id}/offline`, `online`, `uninstall`, and `dismiss {session_id?}`.
+/// - `GET /verdict`: every card against what the API says now.
+/// - `GET /pushes?limit=`: the newest requests to the stand-in for APNs, oldest first.
+/// - `GET /faults`, `POST /faults` with an array of ``Fault``: takes the place of all before.
 struct ControlAPI: Sendable {
   /// How many phones, or records, one answer tells of unless asked otherwise.
   static let listedMax = 1000
@@ -19,7 +28,7 @@ struct ControlAPI: Sendable {
     } catch let error as SettingsError {
       return problem(422, "\(error)")
     } catch let error as DecodingError {
-      return problem(422, "the body does not fit: \(error)")
+      return problem(422, "\(DecodingProblem(error))")
     } catch {
       return problem(502, "\(error)")
     }
@@ -34,12 +43,10 @@ struct ControlAPI: Sendable {
       return .stream { stream.next() }
     case ("GET", "phones", 1):
       let limit = request.query("limit").flatMap { Int($0) } ?? Self.listedMax
-      return world.read { state in
-        .json(
-          200,
-          state.fleet.phoneIDs.prefix(max(0, limit)).compactMap { state.fleet.phones[$0] }
-            .map { PhoneView($0, all: true) })
+      let phones = world.read { state in
+        state.fleet.phoneIDs.prefix(max(0, limit)).compactMap { state.fleet.phones[$0] }
       }
+      return .json(200, phones.map { PhoneView($0, all: true) })
     case ("GET", "phones", 2):
       guard let phone = world.read({ $0.fleet.phones[segments[1]] }) else { return unknown }
       return .json(200, PhoneView(phone, all: true))
@@ -70,7 +77,8 @@ struct ControlAPI: Sendable {
     case "start-local": try desk.startLocally(decoded(request, SessionChoice.self).session, on: id)
     case "offline":
       act(on: id) { phone, _, _ in
-        phone.goOffline(); return []
+        phone.goOffline()
+        return []
       }
     case "online": act(on: id) { phone, mint, now in phone.goOnline(at: now, mint: &mint) }
     case "dismiss":
@@ -78,7 +86,8 @@ struct ControlAPI: Sendable {
       act(on: id) { phone, _, now in phone.dismiss(choice?.session, at: now) }
     case "uninstall":
       act(on: id) { phone, _, now in
-        phone.uninstall(at: now); return []
+        phone.uninstall(at: now)
+        return []
       }
     default: return unknown
     }

@@ -91,18 +91,17 @@ struct PhoneDesk: Sendable {
     -> SessionAnswer
   {
     guard let account = line.account(of: phoneID) else {
-      throw DeskError(status: nil, detail: "the phone \(phoneID) has no account")
+      throw DeskError(detail: "the phone \(phoneID) has no account")
     }
     let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "_-"))
     guard let name = session.text.addingPercentEncoding(withAllowedCharacters: allowed) else {
-      throw DeskError(status: nil, detail: "the session's id cannot be written in a path")
+      throw DeskError(detail: "the session's id cannot be written in a path")
     }
     let answer = try client.send(
       "GET", "\(account.apiURL)/api/cook-suggest/sessions/\(name)",
       headers: ["authorization": "Bearer \(account.bearer)"])
     guard answer.status == 200 else {
       throw DeskError(
-        status: answer.status,
         detail: "the API answered \(answer.status): \(answer.text.prefix(200))")
     }
     return try JSONDecoder().decode(SessionAnswer.self, from: answer.body)
@@ -111,8 +110,6 @@ struct PhoneDesk: Sendable {
 
 /// The API did not give what a phone needed.
 struct DeskError: Error, Hashable, CustomStringConvertible {
-  /// What the API answered; nil when it was not asked.
-  let status: Int?
   let detail: String
 
   var description: String { detail }

@@ -18,7 +18,7 @@ package struct PhoneOrder: Hashable, Sendable, Decodable {
   /// Absent: production.
   package var environment: APNsEnvironment?
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case id, name, tint, emoji, locale, token, environment
     case userID = "user_id"
     case apiURL = "api_url"

@@ -24,8 +24,8 @@ package final class Simulator: Sendable {
   private let sandbox: HTTP2Server?
   private let control: HTTPServer
 
-  /// Makes the certificates, opens the ports and serves. `now` is the wall clock that stamps, expiry
-  /// and provider tokens are held against, `elapsed` the monotonic one for waits.
+  /// Makes the certificates, opens the ports and serves. `now` is the wall clock that stamps,
+  /// expiry and provider tokens are held against, `elapsed` the monotonic one for waits.
   ///
   /// - Throws: ``SettingsError`` for what cannot be, or why a port or file could not be had.
   package init(

@@ -7,7 +7,8 @@ package struct SimulatorSettings: Sendable {
   package var sandboxPort: UInt16?
   /// Where the control API and the page listen on 127.0.0.1; 0 lets the kernel choose.
   package var controlPort: UInt16 = 0
-  /// A directory that exists, and holds nothing else of these names. The simulator writes `ca.pem`, and its certificate and key, into it.
+  /// A directory that exists. The simulator writes `ca.pem` into it, and its own certificate and
+  /// key; files of those names are replaced.
   package var certificateDirectory: String
   package var bundleID: String
   package var teamID: String

@@ -29,6 +29,8 @@ package struct Fleet: Sendable {
   /// At which change number a phone changed last.
   private var changes: [String: Int] = [:]
   private var places: [String: Place] = [:]
+  /// The phones with a card on their Lock Screen: time passes only there.
+  private var showing: Set<String> = []
   private var pushesSeen = 0
 
   /// Where a token leads.
@@ -95,7 +97,7 @@ package struct Fleet: Sendable {
 
   /// Lets time do its work on every phone.
   package mutating func pass(to now: UnixTime) -> [OwnedEffect] {
-    phoneIDs.flatMap { id in act(on: id, at: now) { phone, _ in phone.pass(to: now) } }
+    showing.flatMap { id in act(on: id, at: now) { phone, _ in phone.pass(to: now) } }
   }
 
   /// Lets something happen to one phone.
@@ -111,7 +113,7 @@ package struct Fleet: Sendable {
     guard phone != before || !effects.isEmpty else { return [] }
     phones[id] = phone
     touch(id)
-    settleTokens(of: phone, at: now)
+    settle(phone, at: now)
     return effects.compactMap { effect in
       switch effect {
       case .call(let call): return OwnedEffect(phoneID: id, call: call)
@@ -123,11 +125,16 @@ package struct Fleet: Sendable {
   }
 
   /// A token lives as long as its app, and that of an activity as long as the activity.
-  private mutating func settleTokens(of phone: VirtualPhone, at now: UnixTime) {
+  private mutating func settle(_ phone: VirtualPhone, at now: UnixTime) {
     func settle(_ token: String, _ use: TokenUse, lives: Bool) {
       var place = places[token] ?? Place(phoneID: phone.identity.id, use: use)
       if !lives, place.deadSince == nil { place.deadSince = now.milliseconds }
       places[token] = place
+    }
+    if phone.cards.contains(where: \.standing.isShown) {
+      showing.insert(phone.identity.id)
+    } else {
+      showing.remove(phone.identity.id)
     }
     for card in phone.cards { settle(card.updateToken, .update, lives: card.standing.isLive) }
     guard !phone.isInstalled else { return }
@@ -140,6 +147,11 @@ package struct Fleet: Sendable {
 package struct OwnedEffect: Hashable, Sendable {
   package let phoneID: String
   package let call: PhoneCall
+
+  package init(phoneID: String, call: PhoneCall) {
+    self.phoneID = phoneID
+    self.call = call
+  }
 }
 
 // MARK: What is written down

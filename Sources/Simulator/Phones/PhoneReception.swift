@@ -83,11 +83,22 @@ extension VirtualPhone {
     let banner = Banner(
       title: payload.alertTitle ?? "", body: payload.alertBody ?? "", link: link,
       collapseID: push.collapseID, apnsID: push.apnsID, shownAt: now)
+    var effects: [PhoneEffect] = []
     // A push with the same collapse id takes the place of the banner before it.
-    if let collapseID = push.collapseID { banners.removeAll { $0.collapseID == collapseID } }
+    if let collapseID = push.collapseID {
+      let isDoubled = banners.contains {
+        // A retry keeps its id; the same words under a new one were sent twice.
+        $0.collapseID == collapseID && $0.title == banner.title && $0.body == banner.body
+          && $0.apnsID != banner.apnsID
+      }
+      banners.removeAll { $0.collapseID == collapseID }
+      if isDoubled {
+        effects.append(.found(Finding(.doubledAlert, "\(collapseID) came under a new apns-id")))
+      }
+    }
     banners.insert(banner, at: 0)
     banners.removeLast(max(0, banners.count - Self.bannersMax))
-    return []
+    return effects
   }
 
   /// Nil, and counted, when iOS would not look further.
@@ -105,23 +116,10 @@ extension VirtualPhone {
     guard let json = payload.json(name) else { throw Finding.Failure(rule, "\(name) is absent") }
     do {
       return try JSONDecoder().decode(Value.self, from: json)
+    } catch let error as DecodingError {
+      throw Finding.Failure(rule, "\(name) does not decode: \(DecodingProblem(error))")
     } catch {
-      throw Finding.Failure(rule, "\(name) does not decode: \(Self.reason(error))")
+      throw Finding.Failure(rule, "\(name) does not decode: \(error)")
     }
-  }
-
-  private static func reason(_ error: any Error) -> String {
-    switch error {
-    case DecodingError.keyNotFound(let key, _): "no key \(key.stringValue)"
-    case DecodingError.typeMismatch(let type, let context):
-      "\(path(context)) is no \(type)"
-    case DecodingError.valueNotFound(let type, let context):
-      "\(path(context)) is null, want \(type)"
-    default: "\(error)"
-    }
-  }
-
-  private static func path(_ context: DecodingError.Context) -> String {
-    context.codingPath.map(\.stringValue).joined(separator: ".")
   }
 }

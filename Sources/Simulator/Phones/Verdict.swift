@@ -49,8 +49,8 @@ package struct Verdict: Hashable, Sendable, Codable {
     case callsWaiting = "calls_waiting"
   }
 
-  /// `ask` gives the truth about a session as the owner of a phone sees it, and throws when there is
-  /// no answer.
+  /// `ask` gives the truth about a session as the owner of a phone sees it, and throws when there
+  /// is no answer.
   package init(
     of fleet: Fleet, callsWaiting: Int,
     ask: (_ session: SessionID, _ phoneID: String) throws -> SessionAnswer

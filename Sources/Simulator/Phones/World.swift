@@ -32,8 +32,8 @@ package final class World: Sendable {
   private let now: @Sendable () -> UnixTime
   private let send: @Sendable ([OwnedEffect]) -> Int
 
-  /// `send` takes the calls that phones want made and says how many it had no room for. It is called
-  /// under the lock, so that the calls keep their order, and must return at once.
+  /// `send` takes the calls that phones want made and says how many it had no room for. It is
+  /// called under the lock, so that the calls keep their order, and must return at once.
   init(
     fleet: Fleet, faults: [Fault], seed: UInt64, now: @escaping @Sendable () -> UnixTime,
     send: @escaping @Sendable ([OwnedEffect]) -> Int

@@ -22,10 +22,15 @@ extension SQLiteTransaction {
   }
 
   func acceptedJobs(among ids: [String]) throws -> Set<String> {
-    Set(
-      try ids.filter { id in
-        try connection.first(DeliverySQL.accepted, id) { try $0.next() as Int } != nil
-      })
+    try jobs(DeliverySQL.accepted, among: ids)
+  }
+
+  func unansweredJobs(among ids: [String]) throws -> Set<String> {
+    try jobs(DeliverySQL.unanswered, among: ids)
+  }
+
+  private func jobs(_ sql: DeliverySQL, among ids: [String]) throws -> Set<String> {
+    Set(try ids.filter { id in try connection.first(sql, id) { try $0.next() as Int } != nil })
   }
 
   func removeDeliveries(settledBefore moment: UnixTime, limit: Int) throws -> Int {
@@ -44,7 +49,10 @@ enum DeliverySQL: String, SQLText {
       reason, attempt, caused_at_ms, settled_at_ms
     FROM deliveries WHERE session_id = ? ORDER BY settled_at_ms, id
     """
-  case accepted = "SELECT 1 FROM deliveries WHERE job_id = ? AND status = 200 LIMIT 1"
+  case accepted = """
+    SELECT 1 FROM deliveries WHERE job_id = ? AND status IN (200, 201, 202) LIMIT 1
+    """
+  case unanswered = "SELECT 1 FROM deliveries WHERE job_id = ? AND status IS NULL LIMIT 1"
   case removeOld = """
     DELETE FROM deliveries WHERE id IN (
       SELECT id FROM deliveries WHERE settled_at_ms < ? ORDER BY settled_at_ms LIMIT ?)

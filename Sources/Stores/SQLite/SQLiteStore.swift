@@ -48,6 +48,7 @@ package final class SQLiteStore: Store {
     texts(of: ProfileSQL.self) + texts(of: SessionSQL.self) + texts(of: TokenSQL.self)
     + texts(of: ActivitySQL.self) + texts(of: StartSQL.self) + texts(of: DeliverySQL.self)
     + texts(of: NotificationSQL.self) + texts(of: IdempotencySQL.self) + texts(of: OutboxSQL.self)
+    + texts(of: SubscriptionSQL.self)
 
   private static func texts<SQL: SQLText>(of: SQL.Type) -> [String] {
     SQL.allCases.map(\.rawValue)

@@ -9,17 +9,30 @@ extension SQLiteTransaction {
   }
 
   func save(_ session: Session) throws {
-    let isLive = !session.state.isFinal
     try connection.run(
       SessionSQL.save, session.id, JSONText(data: JSON.encoded(session)), session.state,
-      session.rev, isLive, session.expiresAt)
+      session.rev, !session.state.isFinal, session.expiresAt, session.inKitchenSince)
+    try saveParticipants(of: session)
+    let users = JSON.encoded(session.participants.map(\.userID))
+    try connection.run(SessionSQL.removeOtherParticipants, session.id, JSONText(data: users))
+  }
+
+  private func saveParticipants(of session: Session) throws {
     for participant in session.participants {
       try connection.run(
         SessionSQL.saveParticipant, session.id, participant.userID, participant.status,
-        isLive && participant.isPresent)
+        !session.state.isFinal && participant.isPresent)
     }
-    let users = JSON.encoded(session.participants.map(\.userID))
-    try connection.run(SessionSQL.removeOtherParticipants, session.id, JSONText(data: users))
+  }
+
+  func replace(_ seen: Session, with next: Session) throws -> Bool {
+    let changed = try connection.run(
+      SessionSQL.replace, next.id, JSONText(data: JSON.encoded(next)), next.state, next.rev,
+      !next.state.isFinal, next.expiresAt, next.inKitchenSince, seen.state, seen.rev,
+      seen.expiresAt)
+    guard changed > 0 else { return false }
+    try saveParticipants(of: next)
+    return true
   }
 
   func liveSessionCount(of user: UserID) throws -> Int {
@@ -28,6 +41,16 @@ extension SQLiteTransaction {
 
   func expiredSessions(at moment: UnixTime, limit: Int) throws -> [Session] {
     try connection.rows(SessionSQL.expired, moment, limit, read: readSession)
+  }
+
+  func sessionsInKitchen(unchangedSince moment: UnixTime, limit: Int) throws -> [Session] {
+    try connection.rows(SessionSQL.inKitchen, moment, limit, read: readSession)
+  }
+
+  func earliestDue() throws -> (expiry: UnixTime?, inKitchenSince: UnixTime?) {
+    let expiry = try connection.first(SessionSQL.earliestExpiry) { try $0.next() as UnixTime? }
+    let since = try connection.first(SessionSQL.longestInKitchen) { try $0.next() as UnixTime? }
+    return (expiry ?? nil, since ?? nil)
   }
 
   func saveAnswers(_ json: Data, of user: UserID, in session: SessionID) throws {
@@ -42,6 +65,11 @@ extension SQLiteTransaction {
   }
 }
 
+extension Session {
+  /// What the column `in_kitchen_since_ms` holds.
+  fileprivate var inKitchenSince: UnixTime? { jobInHand.map { _ in updatedAt } }
+}
+
 private func readSession(_ row: inout Row) throws -> Session {
   let text: JSONText = try row.next()
   do {
@@ -54,11 +82,17 @@ private func readSession(_ row: inout Row) throws -> Session {
 enum SessionSQL: String, SQLText {
   case one = "SELECT json FROM sessions WHERE id = ?"
   case save = """
-    INSERT INTO sessions (id, json, state, rev, is_live, expires_at_ms)
-    VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO sessions (id, json, state, rev, is_live, expires_at_ms, in_kitchen_since_ms)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET
       json = excluded.json, state = excluded.state, rev = excluded.rev,
-      is_live = excluded.is_live, expires_at_ms = excluded.expires_at_ms
+      is_live = excluded.is_live, expires_at_ms = excluded.expires_at_ms,
+      in_kitchen_since_ms = excluded.in_kitchen_since_ms
+    """
+  case replace = """
+    UPDATE sessions SET json = ?2, state = ?3, rev = ?4, is_live = ?5, expires_at_ms = ?6,
+      in_kitchen_since_ms = ?7
+    WHERE id = ?1 AND state = ?8 AND rev = ?9 AND expires_at_ms = ?10
     """
   case saveParticipant = """
     INSERT INTO participants (session_id, user_id, status, is_live) VALUES (?, ?, ?, ?)
@@ -73,6 +107,14 @@ enum SessionSQL: String, SQLText {
   case expired = """
     SELECT json FROM sessions WHERE is_live = 1 AND expires_at_ms <= ?
     ORDER BY expires_at_ms LIMIT ?
+    """
+  case inKitchen = """
+    SELECT json FROM sessions WHERE in_kitchen_since_ms <= ?
+    ORDER BY in_kitchen_since_ms LIMIT ?
+    """
+  case earliestExpiry = "SELECT min(expires_at_ms) FROM sessions WHERE is_live = 1"
+  case longestInKitchen = """
+    SELECT min(in_kitchen_since_ms) FROM sessions WHERE in_kitchen_since_ms IS NOT NULL
     """
   case saveAnswers = """
     INSERT INTO answers (session_id, user_id, json) VALUES (?, ?, ?)

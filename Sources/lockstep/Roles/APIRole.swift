@@ -12,8 +12,9 @@ import Vocabulary
 struct APIRole: Sendable {
   static let name = "api"
   static let ownSettingNames = [
-    "HTTP_ADDR", "AUTH_KEYS_FILE", "RATE_PER_USER", "SESSION_TTL_SECONDS", "OUTBOX_EVENTS_MAX",
-  ]
+    "HTTP_ADDR", "AUTH_KEYS_FILE", "RATE_PER_USER", SessionReading.settingName,
+    "OUTBOX_EVENTS_MAX",
+  ] + WebPushWiring.apiSettingNames
   static let settingNames =
     RoleProcess.settingNames + StoreWiring.settingNames + BrokerWiring.settingNames
     + ownSettingNames
@@ -32,10 +33,11 @@ struct APIRole: Sendable {
         settings.value("HTTP_ADDR") { try ListenAddress($0) }
         ?? ListenAddress(host: "127.0.0.1", port: 8080)
       let rate = settings.integer("RATE_PER_USER", in: 1...10_000, default: 20)
-      let ttl = settings.seconds("SESSION_TTL_SECONDS", in: 60...28_800, default: 7200)
+      let limits = SessionReading.limits(&settings)
       // Three seconds' worth may come at once.
       api = APISettings(
-        session: SessionLimits(ttl: ttl), requestsPerSecond: Double(rate), requestBurst: rate * 3)
+        session: limits, requestsPerSecond: Double(rate), requestBurst: rate * 3,
+        webPush: WebPushWiring.offer(reading: &settings))
       outboxEventsMax = settings.integer(
         "OUTBOX_EVENTS_MAX", in: 1...100_000_000, default: 1_000_000)
       let keys = settings.required(
@@ -56,18 +58,16 @@ struct APIRole: Sendable {
     }
     let process = try RoleProcess(frame)
     let store = try StoreWiring.open(databasePath)
-    let failure = FirstFailure()
-    let threads = try start(own, process, store: store, broker: broker, failure: failure)
-    try process.runUntilStopped(threads, failure: failure)
+    let threads = try start(own, process, store: store, broker: broker)
+    try process.runUntilStopped(threads, failure: FirstFailure())
   }
 
-  /// Serves, and starts the relay; both end with the process.
+  /// Serves, and starts the relay; both end with the process. `bell`: wakes the relay.
   static func start(
     _ settings: Settings, _ process: RoleProcess, store: any Store, broker: BrokerWiring,
-    failure: FirstFailure
+    bell: Bell = Bell()
   ) throws -> [(name: String, thread: OwnedThread)] {
     let gate = OutboxGate(limit: settings.outboxEventsMax)
-    let bell = Bell()
     let api = API(
       store: store, keys: settings.keys, time: process.time, settings: settings.api,
       log: process.log, metrics: process.metrics, outbox: gate, onCommit: { bell.ring() })
@@ -80,10 +80,10 @@ struct APIRole: Sendable {
       throw CommandFailure(.unavailable, "API: \(error)")
     }
     let serving = OwnedThread.start(named: "api") { endWithProcess(server, process) }
-    let relaying = OwnedThread.start(named: "outbox-relay") {
-      relay(process, store: store, broker: broker, gate: gate, bell: bell)
+    let relaying = RelayWiring.start(process, store: store, broker: broker, bell: bell) {
+      gate.update(depth: $0)
     }
-    return [("api", serving), ("outbox-relay", relaying)]
+    return [("api", serving), relaying]
   }
 
   private static func endWithProcess(_ server: HTTPServer, _ process: RoleProcess) {
@@ -94,19 +94,5 @@ struct APIRole: Sendable {
       Poll.wait([], atMost: .milliseconds(20))
     }
     server.stop()
-  }
-
-  private static func relay(
-    _ process: RoleProcess, store: any Store, broker: BrokerWiring, gate: OutboxGate, bell: Bell
-  ) {
-    let publisher = RabbitMQPublisher(
-      broker.address, name: "outbox-relay", time: process.time, log: process.log)
-    let relay = OutboxRelay(
-      store: store, publisher: publisher, eventsExchange: broker.routes.eventsExchange,
-      time: process.time, log: process.log, metrics: process.metrics, health: process.health,
-      onDepth: { gate.update(depth: $0) })
-    relay.run(until: process.stop, grace: process.grace) {
-      bell.wait(atMost: $0, or: process.stop)
-    }
   }
 }

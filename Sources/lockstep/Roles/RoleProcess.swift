@@ -42,6 +42,8 @@ final class RoleProcess: Sendable {
     // Before the first thread: they inherit the signal mask.
     stop.raiseOnTermination()
     let health = health
+    // The admin port answers before the role has opened what it serves with.
+    health.report("process", trouble: "starting")
     let routes = AdminRoutes(readiness: { health.readiness }, metrics: metrics)
     do {
       admin = try HTTPServer(
@@ -52,11 +54,13 @@ final class RoleProcess: Sendable {
     }
   }
 
-  /// Waits for the stop signal, then until every loop has returned.
+  /// Calls the process ready as far as its loops are, waits for the stop signal, then until every
+  /// loop has returned.
   ///
   /// - Throws: ``CommandFailure`` naming the loops that hang, or what made the process stop.
   func runUntilStopped(_ loops: [(name: String, thread: OwnedThread)], failure: FirstFailure) throws
   {
+    health.report("process", trouble: nil)
     while !stop.isRaised { stop.wait(atMost: .seconds(60)) }
     health.report("process", trouble: "draining")
     log.info("stopping", ["grace_seconds": "\(grace.components.seconds)"])

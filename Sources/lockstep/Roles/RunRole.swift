@@ -6,10 +6,11 @@ import ServiceRuntime
 enum RunRole {
   static let name = "run"
   private static let workers = [
-    WorkerRole.payloadBuilder, WorkerRole.apnsSender, WorkerRole.notifier,
+    WorkerRole.payloadBuilder, WorkerRole.apnsSender, WorkerRole.notifier, WorkerRole.webPushSender,
   ]
   static let settingNames =
     WorkerRole.settingNames + APIRole.ownSettingNames + APNsWiring.settingNames
+    + WebPushWiring.settingNames.filter { !WebPushWiring.apiSettingNames.contains($0) }
 
   static func run(_ invocation: Invocation) throws {
     var settings = invocation.settings
@@ -18,6 +19,9 @@ enum RunRole {
     let broker = BrokerWiring(reading: &settings)
     let api = APIRole.Settings(reading: &settings)
     let apns = APNsWiring(reading: &settings)
+    // Off without a key.
+    let hasWebPush = WebPushWiring.isConfigured(settings)
+    let webPush = hasWebPush ? WebPushWiring(reading: &settings) : nil
     let prefetch = WorkerRole.prefetch(reading: &settings)
     guard settings.problems.isEmpty, let databasePath, let broker, let api else {
       throw Reading.failure(settings)
@@ -25,11 +29,14 @@ enum RunRole {
     let process = try RoleProcess(frame)
     let store = try StoreWiring.open(databasePath)
     let failure = FirstFailure()
-    var loops = try APIRole.start(api, process, store: store, broker: broker, failure: failure)
-    for worker in workers {
+    let bell = Bell()
+    var loops = try APIRole.start(api, process, store: store, broker: broker, bell: bell)
+    loops.append(
+      NotifierRole.startSweep(process, store: store, limits: api.api.session, bell: bell))
+    for worker in workers where worker.stage != .webpush || hasWebPush {
       let thread = try worker.start(
         process, store: store, broker: broker, apns: worker.stage == .apns ? apns : nil,
-        prefetch: prefetch, failure: failure)
+        webPush: webPush, prefetch: prefetch, failure: failure)
       loops.append((worker.name, thread))
     }
     try process.runUntilStopped(loops, failure: failure)

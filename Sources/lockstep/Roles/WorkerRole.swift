@@ -15,6 +15,7 @@ struct WorkerRole: Sendable {
   static let payloadBuilder = WorkerRole(stage: .build, name: "payload-builder")
   static let apnsSender = WorkerRole(stage: .apns, name: "apns-sender")
   static let notifier = WorkerRole(stage: .notify, name: "notifier")
+  static let webPushSender = WorkerRole(stage: .webpush, name: "webpush-sender")
 
   /// The process of this role alone.
   func run(_ invocation: Invocation) throws {
@@ -23,6 +24,7 @@ struct WorkerRole: Sendable {
     let databasePath = StoreWiring.path(reading: &settings)
     let broker = BrokerWiring(reading: &settings)
     let apns = stage == .apns ? APNsWiring(reading: &settings) : nil
+    let webPush = stage == .webpush ? WebPushWiring(reading: &settings) : nil
     let prefetch = Self.prefetch(reading: &settings)
     guard settings.problems.isEmpty, let databasePath, let broker else {
       throw Reading.failure(settings)
@@ -31,7 +33,8 @@ struct WorkerRole: Sendable {
     let store = try StoreWiring.open(databasePath)
     let failure = FirstFailure()
     let thread = try start(
-      process, store: store, broker: broker, apns: apns, prefetch: prefetch, failure: failure)
+      process, store: store, broker: broker, apns: apns, webPush: webPush, prefetch: prefetch,
+      failure: failure)
     try process.runUntilStopped([(name, thread)], failure: failure)
   }
 
@@ -44,7 +47,7 @@ struct WorkerRole: Sendable {
   /// Starts the thread that owns this stage's connections.
   func start(
     _ process: RoleProcess, store: any Store, broker: BrokerWiring, apns: APNsWiring?,
-    prefetch: Int?, failure: FirstFailure
+    webPush: WebPushWiring? = nil, prefetch: Int?, failure: FirstFailure
   ) throws -> OwnedThread {
     if let apns { _ = try apns.makeTransport(process) }
     process.health.report("broker", trouble: "not connected yet")
@@ -52,7 +55,8 @@ struct WorkerRole: Sendable {
     return OwnedThread.start(named: name) {
       guard broker.isReady(for: role.stage, process: process, failure: failure) else { return }
       do {
-        let stage = try role.makeStage(process, store: store, routes: broker.routes, apns: apns)
+        let stage = try role.makeStage(
+          process, store: store, routes: broker.routes, apns: apns, webPush: webPush)
         var route = broker.routes[role.stage]
         if let prefetch { route.prefetch = prefetch }
         let link = RabbitMQLink(
@@ -72,7 +76,8 @@ struct WorkerRole: Sendable {
   }
 
   private func makeStage(
-    _ process: RoleProcess, store: any Store, routes: Routes, apns: APNsWiring?
+    _ process: RoleProcess, store: any Store, routes: Routes, apns: APNsWiring?,
+    webPush: WebPushWiring?
   ) throws -> any Stage {
     switch stage {
     case .build: return PayloadBuilder(store: store, pushes: routes[.apns], time: process.time)
@@ -80,10 +85,14 @@ struct WorkerRole: Sendable {
       return Notifier(
         store: store, pushes: routes[.apns], time: process.time,
         metrics: NotificationMetrics(process.metrics))
+    case .webpush:
+      guard let webPush else { preconditionFailure("the sender's settings were read") }
+      return webPush.makeSender(process, store: store)
     case .apns:
       guard let apns else { preconditionFailure("the sender's settings were read") }
       return APNsSender(
-        store: store, transport: try apns.makeTransport(process), bundleID: apns.bundleID,
+        store: store, pushes: routes[.apns], transport: try apns.makeTransport(process),
+        bundleID: apns.bundleID,
         time: process.time, log: process.log, metrics: process.metrics)
     }
   }

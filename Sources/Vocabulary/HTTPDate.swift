@@ -1,5 +1,3 @@
-import Vocabulary
-
 /// The date of an HTTP header, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
 package enum HTTPDate {
   private static let months = [

@@ -1,0 +1,51 @@
+import Cryptography
+import Pushes
+import Sessions
+import Vocabulary
+
+// The push jobs of a notice. Their ids are made of what they do, so that ten notifiers that hear of
+// one event make one job, and the sender drops what was accepted before.
+
+extension Notice {
+  /// The alert for one of the user's devices.
+  func alert(to registration: Registration, _ text: Text, because event: Event)
+    throws(PayloadTooLarge) -> PushJob
+  {
+    let payload = AlertPayload(
+      title: text.title, body: text.body, link: link, dedupeKey: dedupeKey)
+    return PushJob(
+      id: PushJob.alertID(dedupeKey, to: registration.token), event: .alert,
+      sessionID: sessionID, userID: registration.userID, contextKey: nil, rev: rev,
+      token: registration.token, environment: registration.environment,
+      bundleID: registration.bundleID, collapseID: CollapseID.of(dedupeKey), dedupeKey: dedupeKey,
+      deadline: expiresAt, causedAt: event.time, traceparent: event.traceparent,
+      payload: try payload.encoded())
+  }
+
+  func record(_ type: NotificationType, _ text: Text, now: UnixTime) -> Notification {
+    Notification(
+      id: UUIDText.named(["notification", userID.text, dedupeKey]), userID: userID,
+      type: type.name, title: text.title, body: text.body, icon: icon, link: link,
+      dedupeKey: dedupeKey, createdAt: now, updatedAt: now)
+  }
+}
+
+extension PushJob {
+  static func alertID(_ dedupeKey: String, to token: PushToken) -> String {
+    UUIDText.named(["alert", dedupeKey, token.hex])
+  }
+
+  /// Takes back, silently, what an alert of this dedupe key has shown on the device.
+  static func resolve(
+    _ dedupeKey: String, of sessionID: SessionID, rev: Int, on registration: Registration,
+    causedAt: UnixTime, traceparent: String?
+  ) throws(PayloadTooLarge) -> PushJob {
+    PushJob(
+      id: UUIDText.named(["resolve", dedupeKey, registration.token.hex]), event: .resolve,
+      sessionID: sessionID, userID: registration.userID, contextKey: nil, rev: rev,
+      token: registration.token, environment: registration.environment,
+      bundleID: registration.bundleID, collapseID: nil, dedupeKey: dedupeKey,
+      deadline: causedAt + ResolvePayload.life, causedAt: causedAt, traceparent: traceparent,
+      payload: try ResolvePayload(dedupeKey: dedupeKey).encoded())
+  }
+}

@@ -1,0 +1,155 @@
+import Pushes
+import ServiceRuntime
+import Vocabulary
+
+/// What the Web Push sender does about answers: carries out remedies, and keeps one record per
+/// attempt.
+extension WebPushSender {
+  /// Until a person has looked at a host that forgets all its subscriptions.
+  private static let waitWhileGuarded: Duration = .seconds(600)
+  /// Guards kept at most: hosts are few, but a wildcard lets strangers name some.
+  private static let guardsMax = 1000
+
+  /// Carries out what the answers ask for, in one transaction.
+  ///
+  /// - Throws: ``StoreError``; then nothing has been stored and nothing has changed here.
+  func settle(_ answers: [(Sending, WebPushOutcome)]) throws -> [Settlement] {
+    let now = time.now()
+    let guardsBefore = guards
+    let alarmedBefore = alarmed
+    if guards.count > Self.guardsMax { guards = [:] }
+    do {
+      let ends = try store.write { transaction in
+        let ends = try answers.map { sending, outcome in
+          try end(of: sending, outcome, in: transaction, now: now)
+        }
+        try transaction.save(
+          answers.compactMap { sending, outcome in record(sending, outcome, now: now) })
+        return ends
+      }
+      var again: [Sending] = []
+      let settlements = zip(answers, ends).compactMap { answer, end -> Settlement? in
+        switch end {
+        case .again(let next):
+          again.append(next)
+          return nil
+        case .settled(let disposition, let outcome):
+          metrics.count(outcome)
+          return Settlement(answer.0.delivery, disposition)
+        }
+      }
+      waiting = again + waiting
+      return settlements
+    } catch {
+      guards = guardsBefore
+      alarmed = alarmedBefore
+      throw error
+    }
+  }
+
+  private enum End {
+    case again(Sending)
+    /// With the `outcome` label it is counted under.
+    case settled(Disposition, String)
+  }
+
+  private func end(
+    of sending: Sending, _ outcome: WebPushOutcome, in transaction: any StoreTransaction,
+    now: UnixTime
+  ) throws -> End {
+    guard let (subscription, key) = sending.target else {
+      preconditionFailure("what was answered was sent")
+    }
+    let host = subscription.endpoint.host
+    var next = sending
+    switch outcome.remedy(isShort: sending.isShort, hasRenewedToken: sending.hasRenewedToken) {
+    case .done:
+      guards[host, default: MassGuard()].accepted(subscription.id, now: now)
+      alarmed[host] = nil
+      return .settled(.done, "accepted")
+    case .pruneUnlessMany(let reason):
+      return try gone(subscription, because: reason, in: transaction, now: now)
+    case .markResubscribe(let reason):
+      if try transaction.markResubscribe(subscription, at: now) {
+        log.warning(
+          "subscription must be made anew",
+          ["subscription": subscription.fingerprint, "host": host, "because": reason])
+      }
+      return .settled(.done, "resubscribe")
+    case .sendShortForm(let reason):
+      guard let short = WebPushPayload.shortForm(of: sending.payload) else {
+        return .settled(.dead(because: reason), "dead")
+      }
+      next.payload = short
+      next.isShort = true
+      return .again(next)
+    case .renewToken(let reason):
+      alarm(host, "VAPID token refused", because: reason)
+      next.hasRenewedToken = true
+      if tokens.refused(by: subscription.endpoint, key: key, now: now, elapsed: time.elapsed()) {
+        return .again(next)
+      }
+      // A young token would be the same again: on with the answer to a renewed one.
+      return try end(of: next, outcome, in: transaction, now: now)
+    case .dead(let reason): return .settled(.dead(because: reason), "dead")
+    case .retry(let least, let reason):
+      return .settled(.retry(notBefore: least, because: reason), "retried")
+    }
+  }
+
+  /// Pruned only while the mass guard agrees: a host that forgets all its subscriptions at once is
+  /// ill, or we are.
+  private func gone(
+    _ subscription: WebPushSubscription, because reason: String,
+    in transaction: any StoreTransaction, now: UnixTime
+  ) throws -> End {
+    let host = subscription.endpoint.host
+    switch guards[host, default: MassGuard()].refused(subscription.id, because: reason, now: now) {
+    case .prune:
+      if try transaction.prune(subscription, because: reason, at: now) {
+        log.info(
+          "subscription pruned",
+          ["subscription": subscription.fingerprint, "host": host, "because": reason])
+      }
+      return .settled(.done, "pruned")
+    case .stopPruning(let restore):
+      let restored = try transaction.restore(restore, prunedBecause: reason)
+      let words = "\(restore.count) subscriptions answer \(reason); \(restored) restored"
+      if alarm(host, "pruning stopped: mass guard", because: words) { metrics.guardTrips.add() }
+      return .settled(.retry(notBefore: Self.waitWhileGuarded, because: words), "retried")
+    }
+  }
+
+  /// One line per host and kind, until the host takes something again.
+  ///
+  /// - Returns: whether it is new.
+  @discardableResult
+  private func alarm(_ host: String, _ words: String, because reason: String) -> Bool {
+    guard alarmed[host, default: []].insert(words).inserted else { return false }
+    log.error(
+      words, ["host": host, "because": reason, "do": "check the VAPID keys, subject and clock"])
+    return true
+  }
+
+  private func record(_ sending: Sending, _ outcome: WebPushOutcome, now: UnixTime)
+    -> DeliveryRecord?
+  {
+    guard let subscription = sending.target?.subscription else { return nil }
+    let job = sending.job
+    let (status, reason): (Int?, String?) =
+      switch outcome {
+      case .answered(let answer): (answer.status, answer.reason ?? shortened(answer, sending))
+      case .forbidden(let cause), .unanswered(let cause): (nil, cause)
+      }
+    return DeliveryRecord(
+      jobID: job.id, sessionID: job.sessionID, userID: job.userID, contextKey: nil, rev: 0,
+      tokenFingerprint: subscription.fingerprint, event: "webpush", status: status,
+      reason: reason, attempt: sending.delivery.attempt, causedAt: job.causedAt, settledAt: now)
+  }
+
+  /// What is recorded when the service keeps it for less time than asked.
+  private func shortened(_ answer: WebPushAnswer, _ sending: Sending) -> String? {
+    guard let ttl = answer.ttl, ttl < sending.ttl else { return nil }
+    return "kept \(ttl) s instead of \(sending.ttl) s"
+  }
+}

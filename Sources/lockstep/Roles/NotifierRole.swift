@@ -1,0 +1,59 @@
+import Foundation
+import Pipeline
+import ServiceRuntime
+import Sessions
+import Vocabulary
+
+/// The notifier, the expiry sweep, and an outbox relay of their own: sessions end and people hear of
+/// it while the API is down.
+enum NotifierRole {
+  private static let worker = WorkerRole.notifier
+  static let name = worker.name
+  static let settingNames = WorkerRole.settingNames + [SessionReading.settingName]
+
+  static func run(_ invocation: Invocation) throws {
+    var settings = invocation.settings
+    let frame = RoleProcess.Settings(reading: &settings, role: name)
+    let databasePath = StoreWiring.path(reading: &settings)
+    let broker = BrokerWiring(reading: &settings)
+    let limits = SessionReading.limits(&settings)
+    let prefetch = WorkerRole.prefetch(reading: &settings)
+    guard settings.problems.isEmpty, let databasePath, let broker else {
+      throw Reading.failure(settings)
+    }
+    let process = try RoleProcess(frame)
+    let store = try StoreWiring.open(databasePath)
+    let failure = FirstFailure()
+    let bell = Bell()
+    let notifying = try worker.start(
+      process, store: store, broker: broker, apns: nil, prefetch: prefetch, failure: failure)
+    try process.runUntilStopped(
+      [
+        (name, notifying), startSweep(process, store: store, limits: limits, bell: bell),
+        RelayWiring.start(process, store: store, broker: broker, bell: bell),
+      ], failure: failure)
+  }
+
+  /// `bell`: wakes the relay that carries the sweep's events.
+  static func startSweep(
+    _ process: RoleProcess, store: any Store, limits: SessionLimits, bell: Bell
+  ) -> (name: String, thread: OwnedThread) {
+    let name = "expiry-sweep"
+    let thread = OwnedThread.start(named: name) {
+      let sweep = ExpirySweep(
+        store: store, limits: limits, time: process.time, log: process.log,
+        metrics: process.metrics, health: process.health, onCommit: { bell.ring() })
+      sweep.run(until: process.stop)
+    }
+    return (name, thread)
+  }
+}
+
+/// How long sessions live, as settings say.
+enum SessionReading {
+  static let settingName = "SESSION_TTL_SECONDS"
+
+  static func limits(_ settings: inout SettingsReader) -> SessionLimits {
+    SessionLimits(ttl: settings.seconds(settingName, in: 5...28_800, default: 7200))
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import HTTPClient
+import Testing
+import Vocabulary
+
+/// The simulator's control API, as the tests need it.
+struct Phones {
+  private let installation: Installation
+
+  init(_ installation: Installation) { self.installation = installation }
+
+  private func call(_ method: String, _ path: String, _ body: JSONValue? = nil) throws -> JSONValue
+  {
+    let answer = try installation.client.send(
+      method, installation.simulatorURL + path, headers: ["content-type": "application/json"],
+      body: body?.encoded)
+    try #require((200..<300).contains(answer.status), "\(method) \(path): \(answer.text)")
+    return try JSONValue(parsing: answer.body)
+  }
+
+  /// A phone of `user`, its tokens registered.
+  ///
+  /// - Parameter id: nil is the user's name.
+  func add(_ user: String, id: String? = nil) throws {
+    let answer = try call(
+      "POST", "/phones",
+      [
+        "id": .string(id ?? user), "user_id": .string(user), "name": .string(user.capitalized),
+        "emoji": "🐢", "tint": "teal", "locale": "de-DE",
+        "token": .string(try installation.token(user)), "api_url": .string(installation.apiURL),
+      ])
+    guard answer["registered"] == true else {
+      throw Unexpected("\(user)'s phone is not registered\n\(installation.logs())")
+    }
+  }
+
+  /// - Parameter what: `offline`, `online`, `dismiss`, `uninstall`.
+  func make(_ phone: String, _ what: String) throws {
+    _ = try call("POST", "/phones/\(phone)/\(what)")
+  }
+
+  func startLocally(_ session: CookSession, on phone: String) throws {
+    _ = try call("POST", "/phones/\(phone)/start-local", ["session_id": .string(session.id)])
+  }
+
+  /// Newest first.
+  func cards(of phone: String, in session: CookSession) throws -> [Card] {
+    guard case .array(let cards)? = try call("GET", "/phones/\(phone)")["cards"] else { return [] }
+    return cards.filter { $0["attributes"]?["sessionId"] == .string(session.id) }.map(Card.init)
+  }
+
+  struct Card {
+    let json: JSONValue
+    /// `active`, `stale`, `ended`, `dismissed`, `removed`.
+    var standing: String { json["standing"]?.text ?? "" }
+    var rev: Int { json["content_state"]?["rev"]?.whole ?? 0 }
+    var state: String { json["content_state"]?["state"]?.text ?? "" }
+  }
+
+  func banners(of phone: String) throws -> [JSONValue] {
+    guard case .array(let banners)? = try call("GET", "/phones/\(phone)")["banners"] else {
+      return []
+    }
+    return banners
+  }
+
+  /// What came to one phone, oldest first.
+  func pushes(to phone: String) throws -> [Push] {
+    guard case .array(let pushes) = try call("GET", "/pushes?limit=1000") else { return [] }
+    return pushes.filter { $0["phone"] == .string(phone) }.map(Push.init)
+  }
+
+  struct Push {
+    let json: JSONValue
+    /// `start`, `update`, `end`; nil for an alert.
+    var event: String? { json["event"]?.text }
+    var rev: Int? { json["rev"]?.whole }
+    var status: Int? { json["status"]?.whole }
+  }
+
+  func verdict() throws -> JSONValue { try call("GET", "/verdict") }
+
+  /// Waits until every phone shows what `GET` says, with `cards` of them compared, and checks that
+  /// nothing was doubled or went back on the way.
+  func awaitTruth(cards: Int) throws {
+    var verdict = JSONValue.null
+    do {
+      try installation.wait(for: "every phone to show the truth") {
+        verdict = try self.verdict()
+        return verdict["ok"] == true && verdict["compared"]?.whole == cards
+      }
+    } catch {
+      throw Unexpected("\(error)\nverdict: \(String(decoding: verdict.encoded, as: UTF8.self))")
+    }
+    #expect(verdict["doubled_starts"] == 0)
+    #expect(verdict["older_shown"] == 0)
+  }
+}
+
+extension JSONValue {
+  var text: String? { if case .string(let text) = self { text } else { nil } }
+  var whole: Int? { if case .integer(let number) = self { Int(number) } else { nil } }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import HTTPClient
+import TestSupport
+import Testing
+
+extension EndToEnd {
+  @Suite struct SettingsTests {
+    private static let roles = ["api", "payload-builder", "apns-sender", "notifier", "run"]
+
+    @Test(arguments: roles)
+    func `All problems with settings are named at once`(role: String) throws {
+      let outcome = try Programs.lockstep(
+        role,
+        environment: [
+          "LOCKSTEP_AMQP_URL": "http://user:hidden-word@nowhere",
+          "LOCKSTEP_DATABASE_URL": "mysql://x",
+          "LOCKSTEP_QUEUES_FILE": "/nowhere/queues.yaml", "LOCKSTEP_ADMIN_ADDR": "here",
+          "LOCKSTEP_LOG": "loud", "LOCKSTEP_SHUTDOWN_GRACE_SECONDS": "301",
+        ])
+      #expect(outcome.code == 78)
+      for (name, value) in [
+        ("DATABASE_URL", "mysql://x"), ("QUEUES_FILE", "/nowhere/queues.yaml"),
+        ("ADMIN_ADDR", "here"), ("LOG", "loud"), ("SHUTDOWN_GRACE_SECONDS", "301"),
+        ("AMQP_URL", "…"),
+      ] {
+        #expect(outcome.errors.contains("LOCKSTEP_\(name)=\(value): "), "\(outcome.errors)")
+      }
+      #expect(!outcome.errors.contains("hidden-word"), "a password is never shown")
+      if role == "api" || role == "run" {
+        #expect(outcome.errors.contains("LOCKSTEP_AUTH_KEYS_FILE is not set"))
+      }
+      if role == "apns-sender" || role == "run" {
+        for name in ["KEY_FILE", "TEAM_ID", "BUNDLE_ID"] {
+          #expect(outcome.errors.contains("LOCKSTEP_APNS_\(name) is not set"))
+        }
+      }
+    }
+
+    @Test(arguments: [
+      ["nonsense"], ["api", "--nonsense", "1"], ["api", "--http-addr"], ["topology"],
+      ["topology", "destroy"], ["token"], ["payload-builder", "word"], ["simulator"],
+    ])
+    func `A command that is asked for in a wrong way exits 64`(arguments: [String]) throws {
+      let outcome = try Programs.run(Programs.lockstep, arguments)
+      #expect(outcome.code == 64, "\(arguments): \(outcome.errors)")
+      #expect(outcome.errors.hasPrefix("lockstep: "))
+      #expect(outcome.output.isEmpty)
+    }
+
+    /// The names in `deploy/environment.example`, without prefix.
+    private func examples() throws -> Set<String> {
+      let file = Programs.repository.appending(path: "deploy/environment.example")
+      let text = try String(contentsOf: file, encoding: .utf8)
+      return Set(text.matches(of: /LOCKSTEP_([A-Z_]+)=/).map { String($0.output.1) })
+    }
+
+    @Test func `The help of all commands names every setting of the example, and no other`() throws
+    {
+      let overview = try Programs.lockstep("--help")
+      #expect(overview.code == 0)
+      var named: Set<String> = []
+      for role in Self.roles + ["topology", "token", "simulator"] {
+        #expect(overview.output.contains("  \(role) "))
+        let help = try Programs.lockstep(role, "--help")
+        #expect(help.code == 0)
+        named.formUnion(
+          help.output.matches(of: /LOCKSTEP_([A-Z_]+),/).map { String($0.output.1) })
+      }
+      #expect(try named == examples())
+    }
+
+    @Test func `A flag wins over the environment`() throws {
+      let outcome = try Programs.lockstep(
+        "api", "--log", "quiet", environment: ["LOCKSTEP_LOG": "json"])
+      #expect(outcome.code == 78)
+      #expect(outcome.errors.contains("--log=quiet: "))
+    }
+
+    @Test func `A minted token is taken by the API`() throws {
+      let installation = try Installation()
+      try installation.start(.api)
+      let minted = try Programs.lockstep(
+        "token", "--user", "dennis", environment: installation.settings)
+      #expect(minted.code == 0)
+      let token = minted.output.trimmingCharacters(in: .whitespacesAndNewlines)
+      let answer = try installation.send("dennis", "GET", "/api/notifications", bearer: token)
+      #expect(answer.status == 200)
+    }
+  }
+}
