@@ -96,15 +96,18 @@ let package = Package(
       resources: [
         .embedInCode("Page/page.html"), .embedInCode("Page/page.css"),
         .embedInCode("Page/lockscreen.js"),
-        .embedInCode("Page/page.js"),
+        .embedInCode("Page/browser.js"), .embedInCode("Page/page.js"),
+        .embedInCode("WebApp/index.html"), .embedInCode("WebApp/app.css"),
+        .embedInCode("WebApp/app.js"), .embedInCode("WebApp/service-worker.js"),
+        .embedInCode("WebApp/manifest.webmanifest"), .embedInCode("WebApp/notification.png"),
       ]),
 
     .executableTarget(
       name: "lockstep",
       dependencies: [
         "Vocabulary", "Sessions", "Pushes", "Cryptography", "ServiceRuntime", "Pipeline",
-        "HTTPServing", "HTTPClient",
-        "RabbitMQBroker", "APNsTransport", "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator",
+        "HTTPServing", "HTTPClient", "RabbitMQBroker", "APNsTransport", "WebPushTransport",
+        "SQLiteStore", "HTTPAPI", "Simulator",
         "ActivityContracts",
       ],
       path: "Sources/lockstep", swiftSettings: strict),
@@ -117,6 +120,12 @@ let package = Package(
         "Sessions", "CLinux",
       ],
       path: "Sources/Demo", swiftSettings: strict),
+
+    // Run by hand: `swift run -c release expiry-benchmark FOLDER`.
+    .executableTarget(
+      name: "expiry-benchmark",
+      dependencies: ["SQLiteStore", "Pipeline", "Sessions", "ServiceRuntime", "Vocabulary"],
+      path: "Tests/Benchmarks/Expiry", swiftSettings: strict),
 
     .target(
       name: "TestSupport",
@@ -147,6 +156,12 @@ let package = Package(
         "ServiceRuntime", "Vocabulary",
       ]),
     tests(
+      "WebPushTransport",
+      [
+        "WebPushTransport", "HTTP2", "Pushes", "Pipeline", "Cryptography", "ServiceRuntime",
+        "Vocabulary",
+      ]),
+    tests(
       "HTTPAPI",
       [
         "HTTPAPI", "HTTPServing", "HTTPClient", "SQLiteStore", "Pipeline", "Sessions", "Pushes",
@@ -156,7 +171,7 @@ let package = Package(
       "Simulator",
       [
         "Simulator", "HTTP2", "HTTPServing", "HTTPClient", "ActivityContracts", "Cryptography",
-        "ServiceRuntime", "Vocabulary",
+        "Pushes", "ServiceRuntime", "Vocabulary",
       ]),
     tests(
       "StoreContract",

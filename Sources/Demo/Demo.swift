@@ -8,7 +8,7 @@ import Vocabulary
 /// `deploy/demo` starts last.
 enum Demo {
   static let usage = """
-    lockstep-demo play --api URL --simulator URL [--once] [--pace SECONDS]
+    lockstep-demo play --api URL --simulator URL [--once] [--ttl] [--pace SECONDS]
       reads LOCKSTEP_AMQP_URL, LOCKSTEP_QUEUES_FILE and LOCKSTEP_AUTH_KEYS_FILE
     lockstep-demo keys DIRECTORY
       writes auth-keys.json and AuthKey_DEMO123456.p8, made now
@@ -73,6 +73,8 @@ struct DemoSettings: Sendable {
   var apiURL = ""
   var simulatorURL = ""
   var once = false
+  /// Lets the session die instead of coming to a decision.
+  var expires = false
   /// Between two steps, so that a person can follow.
   var pace = Duration.zero
   let keys: JSONWebKeySet
@@ -84,6 +86,7 @@ struct DemoSettings: Sendable {
     while let word = rest.popFirst() {
       switch word {
       case "--once": once = true
+      case "--ttl": expires = true
       case "--api": apiURL = try Self.value(of: word, &rest)
       case "--simulator": simulatorURL = try Self.value(of: word, &rest)
       case "--pace":

@@ -45,8 +45,28 @@ final class SimulatedPhones {
       [
         "id": .string(person.id), "user_id": .string(person.id), "name": .string(person.name),
         "tint": .string(person.tint), "emoji": .string(person.emoji), "locale": "de-DE",
-        "token": .string(token), "api_url": .string(apiURL),
+        "token": .string(token), "api_url": .string(apiURL), "bell": true,
       ])
+  }
+
+  /// Gives a person a browser that takes Web Push.
+  func addBrowser(of person: Person, token: String, apiURL: String) throws {
+    _ = try call(
+      "POST", "/browsers",
+      [
+        "id": .string(Self.browser(of: person)), "user_id": .string(person.id),
+        "name": .string(person.name), "token": .string(token), "api_url": .string(apiURL),
+        "bell": true,
+      ])
+  }
+
+  private static func browser(of person: Person) -> String { "\(person.id)-browser" }
+
+  /// The invitation of `person` to a session, on all channels.
+  func invitation(of person: Person, to session: String) throws -> InvitationChannels {
+    InvitationChannels(
+      session: session, phone: try call("GET", "/phones/\(person.id)"),
+      browser: try call("GET", "/browsers/\(Self.browser(of: person))"))
   }
 
   func startLocally(session: String, on phone: String) throws {

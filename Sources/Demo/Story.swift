@@ -3,13 +3,14 @@ import HTTPClient
 import ServiceRuntime
 import Vocabulary
 
-/// Dennis and Jaqueline plan a meal: from the invitation to the decision. After each step it waits
-/// until both phones show what `GET` says, and prints their cards.
+/// Dennis and Jaqueline plan a meal: from the invitation to the decision, or until the session dies
+/// because nobody does anything. After each step it waits until both phones show what `GET` says,
+/// and prints their cards.
 final class Story {
-  private static let people: [Person] = [
-    Person(id: "dennis", name: "Dennis", tint: "teal", emoji: "🐢"),
-    Person(id: "jaqueline", name: "Jaqueline", tint: "coral", emoji: "🐠"),
-  ]
+  private static let dennis = Person(id: "dennis", name: "Dennis", tint: "teal", emoji: "🐢")
+  private static let jaqueline = Person(
+    id: "jaqueline", name: "Jaqueline", tint: "coral", emoji: "🐠")
+  private static let people = [dennis, jaqueline]
   /// How long phones may take to catch up; covers a broker that is away for a while.
   private static let patience: Duration = .seconds(90)
 
@@ -23,6 +24,10 @@ final class Story {
   private var callers: [String: Caller] = [:]
   private var session = ""
   private var hasPhones = false
+  /// Of Jaqueline's phone, before the session.
+  private var soundsBefore = 0
+  /// How many channels showed the invitation.
+  private var channelsShown = 0
 
   init(settings: DemoSettings, times: MutationTimes, stop: StopSignal) {
     self.settings = settings
@@ -35,6 +40,14 @@ final class Story {
   func play() throws -> Bool {
     try getPhones()
     print("The phones are at \(settings.simulatorURL)/\n")
+    try invite()
+    if settings.expires { try wait() } else { try decide() }
+    try seeGrey()
+    return try conclude()
+  }
+
+  private func invite() throws {
+    soundsBefore = try invitation().sounds
     try step("Dennis plans a meal with Jaqueline") {
       let date = String(MutationTimes.now.rfc3339.prefix(10))
       let answer = try times.measured {
@@ -48,6 +61,13 @@ final class Story {
       session = id
       try phones.startLocally(session: id, on: "dennis")
     }
+    try watch(.seconds(30), "the invitation is not on every channel") { $0.shown == 3 }
+    channelsShown = try invitation().shown
+    print("    Jaqueline's invitation on \(channelsShown) of 3 channels")
+    try show(invitation())
+  }
+
+  private func decide() throws {
     try mutate("Jaqueline joins", "jaqueline", "join")
     try mutate("Dennis answers", "dennis", "answers", ["answers": ["hunger": "groß"]])
     try mutate("Dennis is ready", "dennis", "ready", ["ready": true])
@@ -60,7 +80,43 @@ final class Story {
     try mutate(
       "Jaqueline confirms, the kitchen serves", "jaqueline", "confirm", ["proposal_id": "p2"],
       until: "decided")
-    return try conclude()
+  }
+
+  /// Nobody does anything.
+  private func wait() throws {
+    try step("Nobody does anything: the session dies at its time", until: "cancelled") {}
+  }
+
+  // MARK: The invitation
+
+  private func invitation() throws -> InvitationChannels {
+    try phones.invitation(of: Self.jaqueline, to: session)
+  }
+
+  private func show(_ invitation: InvitationChannels) {
+    for line in invitation.lines { print(line) }
+    fflush(nil)
+    stop.wait(atMost: settings.pace)
+  }
+
+  private func seeGrey() throws {
+    print("● The invitation turns grey, and its banner is taken away")
+    try watch(Self.patience, "the invitation is not grey") { $0.isGrey }
+    try show(invitation())
+  }
+
+  /// Returns at the latest after `limit`; what is missing then, the last line says.
+  private func watch(
+    _ limit: Duration, _ trouble: String, _ isDone: (InvitationChannels) -> Bool
+  ) throws {
+    let end = ContinuousClock.now + limit
+    while !isDone(try invitation()) {
+      guard ContinuousClock.now < end, !stop.isRaised else {
+        print("  ! \(trouble)")
+        return
+      }
+      stop.wait(atMost: .milliseconds(20))
+    }
   }
 
   private func getPhones() throws {
@@ -73,6 +129,9 @@ final class Story {
       // that would not know it.
       try caller.call("PUT", "/api/me", person.profile)
       try phones.add(person, token: token, apiURL: settings.apiURL)
+      if person.id == Self.jaqueline.id {
+        try phones.addBrowser(of: person, token: token, apiURL: settings.apiURL)
+      }
     }
     hasPhones = true
   }
@@ -149,12 +208,17 @@ final class Story {
           + "p99 \(percentile(milliseconds, 0.99)) ms")
     }
     for difference in verdict.complaints { print("  ! \(difference)") }
-    let word = verdict.isTrue ? "ok" : "NOT OK"
+    let invitation = try invitation()
+    let sounds = invitation.sounds - soundsBefore
+    let isTrue = verdict.isTrue && channelsShown == 3 && invitation.isGrey && sounds == 1
+    let word = isTrue ? "ok" : "NOT OK"
     print(
       "\(word): \(verdict.equal) of \(verdict.compared) cards on \(verdict.phones) phones equal the "
         + "truth, \(verdict.starts) start by push, \(verdict.doubledStarts) doubled, "
-        + "\(verdict.olderShown) older shown, \(pushes.count) pushes")
-    return verdict.isTrue
+        + "\(verdict.olderShown) older shown, \(pushes.count) pushes; "
+        + "invitation on \(channelsShown) of 3 channels, \(sounds) sound, "
+        + (invitation.isGrey ? "grey: \(invitation.reason)" : "not grey"))
+    return isTrue
   }
 
   /// The phones' last reports to the API may still be on their way: waits for them.

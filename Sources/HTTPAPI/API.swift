@@ -2,6 +2,7 @@ import Cryptography
 import HTTPServing
 import Pipeline
 import ServiceRuntime
+import Sessions
 import Vocabulary
 
 /// The public HTTP API: from a request to its answer. Knows nothing of sockets.
@@ -22,14 +23,16 @@ package struct API: Sendable {
   private let log: Log
   private let outbox: OutboxGate
   private let onCommit: @Sendable () -> Void
+  let newSessionID: @Sendable () -> SessionID
   private let rateLimit: RateLimit
   private let inProgress = RequestsInProgress()
 
   /// `outbox` says when no more events fit. `onCommit` is called after an event was stored, on the
-  /// request's thread: it wakes the relay.
+  /// request's thread: it wakes the relay. `newSessionID` must give ids that nobody can guess.
   package init(
     store: any Store, keys: JSONWebKeySet, time: any TimeSource, settings: APISettings, log: Log,
-    metrics: Metrics, outbox: OutboxGate, onCommit: @escaping @Sendable () -> Void
+    metrics: Metrics, outbox: OutboxGate, onCommit: @escaping @Sendable () -> Void,
+    newSessionID: @escaping @Sendable () -> SessionID = API.unguessableSessionID
   ) {
     self.store = store
     self.keys = keys
@@ -39,8 +42,14 @@ package struct API: Sendable {
     self.metrics = APIMetrics(metrics)
     self.outbox = outbox
     self.onCommit = onCommit
+    self.newSessionID = newSessionID
     rateLimit = RateLimit(
       perSecond: settings.requestsPerSecond, burst: settings.requestBurst)
+  }
+
+  /// 128 random bits, so that no id can be guessed.
+  package static let unguessableSessionID: @Sendable () -> SessionID = {
+    SessionID("cs_\(Base64URL.encode(RandomBytes.make(16)))")
   }
 
   /// What the API says about a request that the server refused before it got here.

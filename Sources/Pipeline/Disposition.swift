@@ -17,7 +17,7 @@ package struct Settlement: Hashable, Sendable {
   /// Whether anything goes out because of it, a copy of the delivery included.
   var publishes: Bool {
     switch disposition {
-    case .retry, .dead: true
+    case .retry, .park, .dead: true
     case .done, .stale, .superseded, .expired, .handBack: !outgoing.isEmpty
     }
   }
@@ -34,6 +34,9 @@ package enum Disposition: Hashable, Sendable {
   case expired
   /// Wait on the ladder, not shorter than `notBefore`, and come again.
   case retry(notBefore: Duration, because: String)
+  /// Not its turn: wait in a rung not shorter than `notBefore` and come again, without counting an
+  /// attempt, so that it holds no place in the worker and walks down no ladder.
+  case park(notBefore: Duration)
   /// No repetition will help: a person looks at it.
   case dead(because: String)
   /// Not worked on: back to the queue without counting an attempt.
@@ -47,6 +50,7 @@ package enum Disposition: Hashable, Sendable {
     case .superseded: "superseded"
     case .expired: "expired"
     case .retry: "retried"
+    case .park: "parked"
     case .dead: "dead"
     case .handBack: "handed_back"
     }

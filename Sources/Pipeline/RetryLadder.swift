@@ -33,6 +33,12 @@ package struct RetryLadder: Hashable, Sendable {
     guard attempts <= rungs.count else { return nil }
     return rungs[(attempts - 1)...].first { $0.wait >= least } ?? rungs.last
   }
+
+  /// Where a message waits that is not to climb: the first rung that is not shorter than `least`,
+  /// or the last.
+  package func rung(notBefore least: Duration) -> Rung {
+    rungs.first { $0.wait >= least } ?? rungs[rungs.count - 1]
+  }
 }
 
 package enum RetryLadderError: Error, Hashable, CustomStringConvertible {

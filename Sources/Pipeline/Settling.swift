@@ -24,6 +24,15 @@ package enum RetryHeader {
   ]
 }
 
+extension Message {
+  /// A copy that may be published again.
+  var withoutBrokerHeaders: Message {
+    var copy = self
+    copy.headers = headers.filter { !RetryHeader.stripped.contains($0.key) }
+    return copy
+  }
+}
+
 extension Delivery {
   /// Which attempt this is, from 1. A header that somebody else wrote cannot lead out of the range.
   package var attempt: Int {
@@ -51,6 +60,18 @@ extension StageRoute {
       message: failed(delivery, because: reason, now: now))
   }
 
+  /// What is published instead of `delivery` so that it waits without counting an attempt.
+  ///
+  /// `spread`: any number; picks among a rung's exchanges.
+  package func parkedCopy(of delivery: Delivery, notBefore least: Duration, spread: Int)
+    -> OutgoingMessage
+  {
+    let rung = ladder.rung(notBefore: least)
+    return OutgoingMessage(
+      exchange: rung.exchanges[abs(spread % rung.exchanges.count)], routingKey: routingKey,
+      message: delivery.message.withoutBrokerHeaders)
+  }
+
   package func deadCopy(of delivery: Delivery, because reason: String, now: UnixTime)
     -> OutgoingMessage
   {
@@ -60,8 +81,7 @@ extension StageRoute {
   }
 
   private func failed(_ delivery: Delivery, because reason: String, now: UnixTime) -> Message {
-    var message = delivery.message
-    message.headers = message.headers.filter { !RetryHeader.stripped.contains($0.key) }
+    var message = delivery.message.withoutBrokerHeaders
     message.headers[RetryHeader.attempt] = .integer(Int64(delivery.attempt))
     message.headers[RetryHeader.lastError] = .text(
       reason.shortened(toBytes: RetryHeader.lastErrorBytesMax))

@@ -163,6 +163,9 @@ package final class Worker {
       let copy = route.retryCopy(
         of: settlement.delivery, notBefore: least, because: reason, now: now, spread: spread)
       return settlement.outgoing + [copy]
+    case .park(let least):
+      let copy = route.parkedCopy(of: settlement.delivery, notBefore: least, spread: spread)
+      return settlement.outgoing + [copy]
     case .dead(let reason):
       let copy = route.deadCopy(of: settlement.delivery, because: reason, now: now)
       return settlement.outgoing + [copy]
@@ -197,7 +200,7 @@ package final class Worker {
         ])
     case .superseded(let reason):
       log.debug("superseded", ["message": message.id, "because": reason])
-    case .done, .stale, .expired, .handBack: break
+    case .done, .stale, .expired, .park, .handBack: break
     }
   }
 

@@ -11,6 +11,9 @@ package struct MassGuard<Target: Hashable & Sendable>: Sendable {
   package static var window: Duration { .seconds(60) }
   /// … when they are at least this part of those tried.
   package static var refusedShareMin: Double { 0.5 }
+  /// Accepted targets remembered at most. Of more none is noted, so that the refused ones weigh
+  /// more and pruning stops sooner: the mistake that does no harm.
+  package static var acceptedMax: Int { 100_000 }
 
   private struct Trial {
     let moment: UnixTime
@@ -36,6 +39,9 @@ package struct MassGuard<Target: Hashable & Sendable>: Sendable {
   /// A push to this token was accepted.
   package mutating func accepted(_ token: Target, now: UnixTime) {
     stopped = nil
+    guard trials.count < Self.acceptedMax || trials[token] != nil || isDueForSweep(now) else {
+      return
+    }
     note(token, Trial(moment: now, refusal: nil))
   }
 
@@ -50,9 +56,13 @@ package struct MassGuard<Target: Hashable & Sendable>: Sendable {
     return .stopPruning(restore: trials.filter { $0.value.refusal == reason }.map(\.key))
   }
 
+  private func isDueForSweep(_ now: UnixTime) -> Bool {
+    oldest.map { now - $0 > Self.window + .seconds(1) } ?? false
+  }
+
   private mutating func note(_ token: Target, _ trial: Trial) {
     // A sweep for each push would cost more than the push; one per second is exact enough.
-    if let oldest, trial.moment - oldest > Self.window + .seconds(1) {
+    if isDueForSweep(trial.moment) {
       trials = trials.filter { trial.moment - $0.value.moment <= Self.window }
       self.oldest = trials.values.map(\.moment).min()
       refusals = trials.values.reduce(into: [:]) { counts, trial in

@@ -41,6 +41,14 @@ package struct PushCircumstances: Hashable, Sendable {
 }
 
 extension PushOutcome {
+  /// It failed for no reason of the push's own: many of these mean that the service is down.
+  package var isServiceFault: Bool {
+    switch self {
+    case .neverProcessed, .unanswered: true
+    case .answered(let answer): answer.status >= 500
+    }
+  }
+
   /// Apple: a 5xx may be tried again after 15 minutes. A Live Activity's state is not true for so
   /// long, so its newest state goes out as soon as the service may be well again.
   private static let alertWaitAfterServerFault: Duration = .seconds(900)

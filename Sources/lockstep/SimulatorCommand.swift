@@ -6,12 +6,13 @@ import ServiceRuntime
 import Simulator
 import Vocabulary
 
-/// `lockstep simulator`: stand-ins for Apple's services with virtual phones, on loopback.
+/// `lockstep simulator`: stand-ins for push services with virtual phones and browsers, on loopback.
 enum SimulatorCommand {
   static let options: [(flag: String, help: String)] = [
     ("--directory=", "where it writes ca.pem and its certificate. Required"),
     ("--api=", "where phones find the API. Default http://127.0.0.1:8080"),
     ("--apns-port=", "port of the stand-in for APNs. Default: chosen by the kernel"),
+    ("--web-push-port=", "port of the stand-in for a push service. Default: chosen by the kernel"),
     ("--control-port=", "port of the page and the control API. Default 8181"),
     ("--faults=", "file of faults that strike from the start"),
     ("--seed=", "draws tokens and chances; the same seed draws the same"),
@@ -30,6 +31,8 @@ enum SimulatorCommand {
       let running = try Simulator(simulator, log: log, now: { SystemTime().now() })
       print("phones:  http://127.0.0.1:\(running.controlPort)/")
       print("APNs:    https://localhost:\(running.apnsPort), authority \(running.authorityFile)")
+      print("Web Push: https://localhost:\(running.webPushPort)")
+      print("web app: http://127.0.0.1:\(running.controlPort)/app/")
       fflush(nil)
       running.run(until: stop)
     } catch {
@@ -63,6 +66,7 @@ enum SimulatorCommand {
       certificateDirectory: directory, bundleID: bundle, teamID: team, keyID: keyID,
       providerPublicKey: key.key.publicKey, apiURL: options["api"] ?? "http://127.0.0.1:8080")
     simulator.apnsPort = try port("apns-port", options, default: 0)
+    simulator.webPushPort = try port("web-push-port", options, default: 0)
     simulator.controlPort = try port("control-port", options, default: 8181)
     if let path = options["faults"] { simulator.faults = try faults(path) }
     if let seed = options["seed"] {

@@ -59,7 +59,8 @@ import Testing
     let auth = [UInt8](repeating: 1, count: 16)
     let mine = try receiver()
     #expect(WebPushEncryption.plaintext(of: Self.body, receiver: mine, auth: auth) == nil)
-    for place in [0, 18, 20, 30, 100, 143] {
+    // The record size is not part of what is sealed.
+    for place in [0, 15, 20, 30, 85, 86, 143] {
       var changed = Self.body
       changed[place] ^= 1
       #expect(WebPushEncryption.plaintext(of: changed, receiver: mine, auth: Self.auth) == nil)

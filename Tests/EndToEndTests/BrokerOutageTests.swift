@@ -23,6 +23,7 @@ extension EndToEnd {
       try session.playToProposals()
       try installation.phones.awaitTruth(cards: 2)
 
+      try installation.awaitKeptTopology()
       try node.kill()
       try installation.wait(for: "the api to say that it is degraded") {
         try installation.readiness(of: .api) == (200, "degraded")
@@ -36,8 +37,9 @@ extension EndToEnd {
           try installation.metric("lockstep_outbox_oldest_seconds", of: .api) >= Double(age)
         }
       }
-      let waiting = try installation.metric("lockstep_outbox_events", of: .api)
-      #expect(waiting >= Double(picks))
+      try installation.wait(for: "all picks to be in the outbox") {
+        try installation.metric("lockstep_outbox_events", of: .api) >= Double(picks)
+      }
       let shown = try installation.phones.cards(of: "dennis", in: session).map(\.rev)
       #expect(try shown != [session.rev()])
 
@@ -56,6 +58,7 @@ extension EndToEnd {
       let installation = try Installation(
         broker: BrokerUnderTest(url: node.url, managementURL: node.managementURL))
       try installation.applyTopology()
+      try installation.awaitKeptTopology()
       try node.kill()
       for role in [.simulator] + Role.separate { try installation.launch(role) }
       try installation.awaitReady(.simulator)

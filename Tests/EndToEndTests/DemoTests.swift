@@ -17,13 +17,13 @@ extension EndToEnd {
 
     private var output: URL { directory.appending(path: "output") }
 
-    private func play(_ arguments: [String], input: Any = FileHandle.nullDevice) throws -> Child {
+    private func play(_ arguments: [String], input: Pipe? = nil) throws -> Child {
       try Child(
         Programs.repository.appending(path: "deploy/demo"), arguments,
         environment: [
           "TMPDIR": directory.appending(path: "tmp").path(percentEncoded: false),
           "LOCKSTEP_BIN": Programs.directory.path(percentEncoded: false),
-        ], input: input, output: output, errors: output)
+        ], input: input?.fileHandleForReading.fileDescriptor, output: output, errors: output)
     }
 
     private func printed() throws -> String { try String(contentsOf: output, encoding: .utf8) }
@@ -86,7 +86,8 @@ extension EndToEnd {
       Interruption(signal: SIGINT, toGroup: true, mark: "starting RabbitMQ", code: 130),
     ])
     func `Interrupted in the middle it cleans up everything`(interruption: Interruption) throws {
-      let child = try play(["--pace", "3"], input: Pipe())
+      let input = Pipe()
+      let child = try play(["--pace", "1"], input: input)
       let isReached = becomesSeen(within: .seconds(120)) {
         !child.isRunning || ((try? printed())?.contains(interruption.mark) ?? false)
       }

@@ -14,7 +14,8 @@ extension EndToEnd {
       .apnsSender: [
         "lockstep_critical_time_seconds_bucket", "lockstep_critical_time_seconds_count",
         #"lockstep_stage_messages_total{outcome="done",stage="apns"}"#,
-        #"lockstep_pushes_total{environment="production",push_type="liveactivity",reason="",status="200"}"#,
+        #"lockstep_pushes_total{environment="production",push_type="liveactivity",reason="","#
+          + #"status="200"}"#,
         "lockstep_guard_trips_total",
       ],
       .notifier: [

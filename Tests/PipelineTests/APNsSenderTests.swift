@@ -66,8 +66,8 @@ import Vocabulary
   @Test func `one push to a token at a time, others meanwhile`() throws {
     for number in 1...2 { try rig.register(number) }
     rig.transport.answer = { _ in nil }
-    _ = try rig.push(rig.job(1, rev: 1), rig.job(1, rev: 2), rig.job(2, rev: 1))
-    #expect(try rig.advance().isEmpty)
+    _ = try rig.push(rig.job(1, rev: 1), rig.job(2, rev: 1))
+    #expect(try rig.push(rig.job(1, rev: 2)).isEmpty)
     #expect(rig.transport.requests.map(\.token) == [Samples.token(1), Samples.token(2)])
     rig.answer(200)
     #expect(try rig.advance() == [.done, .done, .done])
@@ -96,14 +96,15 @@ import Vocabulary
   @Test func `a waiting push whose state grows old is superseded`() throws {
     try rig.register(1)
     rig.transport.answer = { _ in nil }
-    _ = try rig.push(rig.job(1, rev: 1), rig.job(1, rev: 2), rig.job(1, rev: 3))
+    _ = try rig.push(rig.job(1, rev: 1))
+    _ = try rig.push(rig.job(1, rev: 2))
     try saveState(rev: 3)
     rig.answer(200)
     #expect(
       try rig.advance() == [
-        .done, .superseded(because: "rev 3 is newer than 2"), .done,
+        .done, .superseded(because: "rev 3 is newer than 2"),
       ])
-    #expect(rig.transport.requests.count == 2)
+    #expect(rig.transport.requests.count == 1)
   }
 
   @Test func `what has passed its deadline is expired`() throws {

@@ -113,8 +113,9 @@ enum Making {
     contentType: String? = "application/json"
   ) -> AcceptedPush {
     AcceptedPush(
-      token: token, use: use, type: type, topic: bundle, priority: 10, expiration: expiration,
-      apnsID: apnsID, collapseID: collapseID, contentType: contentType,
+      token: token, use: use, type: type, topic: bundle,
+      priority: type == .background ? 5 : 10, expiration: expiration, apnsID: apnsID,
+      collapseID: collapseID, contentType: contentType,
       payload: APNsRequest(method: "POST", path: "/", headers: [], body: Array(body.encoded))
         .payload)
   }

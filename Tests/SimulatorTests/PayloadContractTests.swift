@@ -70,7 +70,7 @@ import Vocabulary
   }
 
   @Test func `a background push carries no alert`() {
-    let body: JSONValue = ["aps": ["alert": "a"]]
+    let body: JSONValue = ["aps": ["alert": "a"], "resolve": "cs-invite-cs_abc"]
     #expect(
       rules(Making.push(body, use: .alert, type: .background))
         == [.contentAvailable, .contentAvailable])

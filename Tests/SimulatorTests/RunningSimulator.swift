@@ -97,7 +97,13 @@ final class StandInAPI: Sendable {
     server = try HTTPServer(address: ListenAddress(host: "127.0.0.1", port: 0), log: .discarding) {
       request in
       state.value.withLock { state in
-        if request.method == "GET" { return .json(200, state.session) }
+        if request.method == "GET" {
+          let etag = "\"\(Digest.sha256(state.session.encoded).hex.prefix(16))\""
+          if request.header("if-none-match") == etag { return .empty(304) }
+          var answer = HTTPResponse.json(200, state.session)
+          answer.headers.append(("etag", etag))
+          return answer
+        }
         // Only the phones of this test call here, and they send JSON.
         let body = (try? JSONValue(parsing: request.body)) ?? .null
         if state.status == 200 {

@@ -51,6 +51,21 @@ import Vocabulary
   }
 
   @Test(arguments: StoreUnderTest.allCases)
+  func `a card that is gone was not dismissed`(kind: StoreUnderTest) throws {
+    let store = try kind.open()
+    func report(_ state: PhoneReport.State) -> PhoneReport {
+      PhoneReport(
+        contextKey: dinnerOfDennis, userID: dennis, state: state, rev: nil, reportedAt: noon)
+    }
+    try store.write { rows in
+      for state in [PhoneReport.State.active, .gone, .active, .ended, .gone] {
+        try rows.save(report(state))
+        #expect(try rows.dismissed(among: [dinnerOfDennis]).isEmpty)
+      }
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
   func `a start is asked for once per session and token`(kind: StoreUnderTest) throws {
     let store = try kind.open()
     let first = Start(

@@ -25,7 +25,8 @@ extension InMemoryTransaction {
 
   func save(_ report: PhoneReport) throws {
     try change { tables in
-      guard tables.activityReports[report.contextKey]?.state != .dismissed else { return }
+      let known = tables.activityReports[report.contextKey]?.state
+      guard known != .dismissed, known != .ended || report.state != .gone else { return }
       tables.activityReports[report.contextKey] = report
     }
   }

@@ -40,6 +40,10 @@ import Testing
       runnersMayImport
     ),
     (
+      "WebPushTransport",
+      ["Vocabulary", "Pushes", "ServiceRuntime", "Pipeline", "CCurl", "CLinux"], runnersMayImport
+    ),
+    (
       "SQLiteStore", ["Vocabulary", "Sessions", "Cryptography", "Pushes", "Pipeline", "CSQLite"],
       runnersMayImport
     ),
@@ -61,8 +65,8 @@ import Testing
       "lockstep",
       [
         "Vocabulary", "ActivityContracts", "Sessions", "Cryptography", "Pushes", "ServiceRuntime",
-        "Pipeline", "HTTPServing", "HTTPClient", "RabbitMQBroker", "APNsTransport", "SQLiteStore",
-        "HTTPAPI", "Simulator",
+        "Pipeline", "HTTPServing", "HTTPClient", "RabbitMQBroker", "APNsTransport",
+        "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator",
       ], runnersMayImport
     ),
     (
@@ -77,10 +81,12 @@ import Testing
   /// Which modules may import each C library.
   static let libraries: [String: Set<String>] = [
     "CSQLite": ["SQLiteStore"], "CRabbitMQ": ["RabbitMQBroker"], "CYAML": ["RabbitMQBroker"],
-    "CMicroHTTPD": ["HTTPServing"], "CCurl": ["HTTPClient"], "CNghttp2": ["HTTP2"],
+    "CMicroHTTPD": ["HTTPServing"], "CCurl": ["HTTPClient", "WebPushTransport"],
+    "CNghttp2": ["HTTP2"],
     "COpenSSL": ["HTTP2", "Cryptography"],
     "CLinux": [
-      "ServiceRuntime", "HTTPServing", "HTTP2", "RabbitMQBroker", "Simulator", "Demo",
+      "ServiceRuntime", "HTTPServing", "HTTP2", "RabbitMQBroker", "WebPushTransport", "Simulator",
+      "Demo",
     ],
   ]
 

@@ -1,4 +1,3 @@
-import Cryptography
 import Foundation
 import HTTPServing
 import Pipeline
@@ -102,11 +101,6 @@ extension API {
       try rows.saveAnswers(answers, of: call.caller.userID, in: session)
     }
   }
-}
-
-/// 128 random bits, so that no id can be guessed.
-private func newSessionID() -> SessionID {
-  SessionID("cs_\(Base64URL.encode(RandomBytes.make(16)))")
 }
 
 extension Problem {

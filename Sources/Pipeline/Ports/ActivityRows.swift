@@ -53,9 +53,14 @@ package struct ActivityState: Hashable, Sendable {
   }
 }
 
-/// What a phone said about one of its activities.
+/// What a phone said about one of its activities, or APNs in its place.
 package struct PhoneReport: Hashable, Sendable {
-  package enum State: String, Codable, Hashable, Sendable { case active, stale, ended, dismissed }
+  package enum State: String, Codable, Hashable, Sendable {
+    case active, stale, ended, dismissed
+    /// The last update token of the activity is dead: APNs answered 410. No phone says this of
+    /// itself; what a phone reports later takes its place.
+    case gone
+  }
 
   package let contextKey: ContextKey
   package let userID: UserID
@@ -80,7 +85,8 @@ package protocol ActivityRows {
   func liveActivityStates(of user: UserID) throws -> [ActivityState]
   /// Inserts or replaces.
   func save(_ states: [ActivityState]) throws
-  /// Keeps the report. Once `dismissed` was reported for a context it stays so.
+  /// Keeps the report. Once `dismissed` was reported for a context it stays so, and what `ended` is
+  /// not `gone`.
   func save(_ report: PhoneReport) throws
   /// Those of `contexts` whose phone reported `dismissed`.
   func dismissed(among contexts: [ContextKey]) throws -> Set<ContextKey>

@@ -22,13 +22,16 @@ package final class APNsSender: Stage {
   var waiting: [Sending] = []
   /// Sent, by request number.
   private var sent: [UInt64: Sending] = [:]
-  private var busyTokens: Set<PushToken> = []
+  private(set) var busyTokens: Set<PushToken> = []
   /// Answered; not stored yet.
   private var answered: [(Sending, PushOutcome)] = []
   private var nextNumber: UInt64 = 1
   private var priorities: PushPriority
   var lanes = LaneBook()
   var guards: [Lane: MassGuard<PushToken>] = [:]
+  var breakers: [Lane: FailureBreaker] = [:]
+  var starts = StartLimiter()
+  var prunedJobs = PrunedJobs()
 
   /// How long a sender may hold a start before another takes it over; above any request deadline.
   private static let startLease: Duration = .seconds(30)
@@ -66,6 +69,12 @@ package final class APNsSender: Stage {
     var sentAt = UnixTime(milliseconds: 0)
 
     var lane: Lane { Lane(environment: environment, topic: topic) }
+
+    var circumstances: PushCircumstances {
+      PushCircumstances(
+        isLiveActivity: job.isLiveActivity, isProven: isProven,
+        triedOtherEnvironment: triedOtherEnvironment)
+    }
   }
 
   package var inHand: Int { waiting.count + sent.count + answered.count }
@@ -125,52 +134,34 @@ package final class APNsSender: Stage {
   // MARK: Sending
 
   private func sendWhatMayGo() throws -> [Settlement] {
-    let chosen = chooseWaiting(atMost: transport.capacity)
-    guard !chosen.isEmpty else { return [] }
-    var settlements: [Settlement] = []
     let now = time.now()
+    let choice = chooseWaiting(atMost: transport.capacity, now: now)
+    guard !choice.isEmpty else { return [] }
+    let known: SendKnowledge
     do {
-      let known = try lookAgain(chosen.map(\.job), now: now)
-      for sending in chosen {
-        switch SendDecision(sending.job, knowing: known, now: now) {
-        case .send(let registration): send(sending, to: registration, now: now)
-        case .drop(let disposition):
-          lanes.undecided(on: sending.lane, now: now)
-          let outgoing = takingBack(sending, dropped: known, now: now)
-          settlements.append(Settlement(sending.delivery, disposition, outgoing: outgoing))
-        }
-      }
+      known = try lookAgain(choice, now: now)
     } catch {
-      for sending in chosen { lanes.undecided(on: sending.lane, now: now) }
-      waiting = chosen + waiting
+      for sending in choice.going { lanes.undecided(on: sending.lane, now: now) }
+      waiting = choice.all + waiting
       throw error
+    }
+    var settlements = choice.settlements(knowing: known, now: now)
+    for sending in choice.going {
+      switch SendDecision(sending.job, knowing: known, now: now) {
+      case .send(let registration): send(sending, to: registration, now: now)
+      case .drop(let disposition):
+        lanes.undecided(on: sending.lane, now: now)
+        settlements.append(
+          settlement(of: sending, dropped: disposition, knowing: known, now: now))
+      }
     }
     return settlements
   }
 
-  /// Takes out of `waiting` what may go now: its token is free and its lane closed, or due a probe.
-  private func chooseWaiting(atMost count: Int) -> [Sending] {
-    guard count > 0, !waiting.isEmpty else { return [] }
-    let now = time.now()
-    var chosen: [Sending] = []
-    var chosenTokens: Set<PushToken> = []
-    var kept: [Sending] = []
-    for sending in waiting {
-      let token = sending.job.token
-      let isFree = !busyTokens.contains(token) && !chosenTokens.contains(token)
-      if chosen.count < count, isFree, lanes.permission(on: sending.lane, now: now) != .wait {
-        chosen.append(sending)
-        chosenTokens.insert(token)
-      } else {
-        kept.append(sending)
-      }
-    }
-    waiting = kept
-    return chosen
-  }
-
-  private func lookAgain(_ jobs: [PushJob], now: UnixTime) throws -> SendKnowledge {
-    let starts = jobs.filter { $0.event == .start }
+  private func lookAgain(_ choice: Choice, now: UnixTime) throws -> SendKnowledge {
+    let jobs = (choice.going + choice.parked.map(\.sending)).map(\.job)
+    guard !jobs.isEmpty else { return SendKnowledge() }
+    let starts = choice.going.map(\.job).filter { $0.event == .start }
     // Holding a start writes; everything else only reads.
     if starts.isEmpty { return try store.read { try self.knowledge(for: jobs, in: $0) } }
     return try store.write { transaction in

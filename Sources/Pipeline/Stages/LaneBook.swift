@@ -8,13 +8,21 @@ package struct Lane: Hashable, Sendable {
 }
 
 /// Which lanes are open, as a circuit is: nothing is sent on one but a probe at a time, until a
-/// probe is accepted. What waits for it stays in hand and walks down no ladder.
+/// probe is accepted. A few wait for it in hand, the others in a rung; none walks down the ladder.
 struct LaneBook {
   /// Between two probes of one lane.
   static let probeInterval: Duration = .seconds(15)
+  /// How many jobs of an open lane stay in hand for its probes, so that the other lanes have the
+  /// rest of the prefetch.
+  static let probesInHandMax = 4
+  /// How long the others wait before they come again: as long as the lane has been open, so that a
+  /// backlog does not go round for nothing, within these limits.
+  static let parkTimeLeast: Duration = .seconds(15)
+  static let parkTimeMost: Duration = .seconds(120)
 
   private struct Opening {
     let because: String
+    let openedAt: UnixTime
     var nextProbeAt: UnixTime
     var isProbing = false
   }
@@ -35,10 +43,11 @@ struct LaneBook {
 
   /// - Returns: whether the lane was closed before: the moment for an alarm.
   mutating func open(_ lane: Lane, because reason: String, now: UnixTime) -> Bool {
-    let wasClosed = openings[lane] == nil
+    let before = openings[lane]
     known.insert(lane)
-    openings[lane] = Opening(because: reason, nextProbeAt: now + Self.probeInterval)
-    return wasClosed
+    openings[lane] = Opening(
+      because: reason, openedAt: before?.openedAt ?? now, nextProbeAt: now + Self.probeInterval)
+    return before == nil
   }
 
   /// APNs accepted a push on this lane.
@@ -53,6 +62,14 @@ struct LaneBook {
     opening.nextProbeAt = now + Self.probeInterval
     openings[lane] = opening
   }
+
+  /// How long a job that is no probe is to wait before it comes again.
+  func parkTime(on lane: Lane, now: UnixTime) -> Duration {
+    let open = openings[lane].map { now - $0.openedAt } ?? .zero
+    return min(max(open, Self.parkTimeLeast), Self.parkTimeMost)
+  }
+
+  var hasOpenLanes: Bool { !openings.isEmpty }
 
   func isOpen(_ lane: Lane) -> Bool { openings[lane] != nil }
 

@@ -16,17 +16,20 @@ package final class Notifier: Stage {
 
   private let store: any Store
   private let pushes: StageRoute
+  private let webPush: WebPushOutlet?
   private let types: [NotificationType]
   private let time: any TimeSource
   private let metrics: NotificationMetrics
 
-  /// `pushes`: where jobs for the sender go.
+  /// `pushes`: where jobs for APNs go. `webPush`: nil tells no browser.
   package init(
-    store: any Store, pushes: StageRoute, types: [NotificationType] = NotificationType.all,
+    store: any Store, pushes: StageRoute, webPush: WebPushOutlet? = nil,
+    types: [NotificationType] = NotificationType.all,
     time: any TimeSource, metrics: NotificationMetrics
   ) {
     self.store = store
     self.pushes = pushes
+    self.webPush = webPush
     self.types = types
     self.time = time
     self.metrics = metrics
@@ -68,16 +71,16 @@ package final class Notifier: Stage {
     let profiles = try transaction.profiles(of: notices.map(\.userID))
     var outgoing: [OutgoingMessage] = []
     for notice in notices {
-      let text = notice.text(Language(locale: profiles[notice.userID]?.locale))
+      let language = Language(locale: profiles[notice.userID]?.locale)
       // What ended before its beginning was heard of is recorded as ended all the same.
-      let isNew = try transaction.insert(notice.record(type, text, now: now))
+      let isNew = try transaction.insert(notice.record(type, in: language, now: now))
       if isNew { metrics.inserted.add() }
       switch notice.standing {
       case .open(alerts: false): break
       case .open(alerts: true):
         guard notice.expiresAt > now else { break }
         let isOver = try !isNew && !transaction.resolvedKeys(among: [notice.dedupeKey]).isEmpty
-        if !isOver { outgoing += try tell(notice, text, because: event, in: transaction) }
+        if !isOver { outgoing += try tell(notice, in: language, because: event, in: transaction) }
       case .resolved(let reason):
         let resolved = try transaction.resolve(
           dedupeKey: notice.dedupeKey, because: reason, at: now)
@@ -89,12 +92,24 @@ package final class Notifier: Stage {
   }
 
   private func tell(
-    _ notice: Notice, _ text: Notice.Text, because event: Event,
+    _ notice: Notice, in language: Language, because event: Event,
     in transaction: any StoreTransaction
   ) throws -> [OutgoingMessage] {
     let devices = try alertTokens(of: notice.userID, in: transaction)
-    metrics.alertsQueued.add(devices.count)
-    return try devices.map { outgoing(try notice.alert(to: $0, text, because: event)) }
+    var jobs = try devices.map {
+      pushes.carrying(try notice.alert(to: $0, in: language, because: event).message)
+    }
+    metrics.alertsQueued.add(jobs.count)
+    guard let webPush else { return jobs }
+    let user = notice.userID
+    let browsers = try transaction.subscriptions(of: [user])[user] ?? []
+    guard !browsers.isEmpty else { return jobs }
+    let payload = try notice.webPushPayload(in: language).encoded(origin: webPush.origin)
+    jobs += browsers.map {
+      webPush.route.carrying(notice.webPush(payload, to: $0, because: event).message)
+    }
+    metrics.webPushesQueued.add(browsers.count)
+    return jobs
   }
 
   /// A silent push to each device that got the alert, or may have got it. One whose alert is under
@@ -110,10 +125,10 @@ package final class Notifier: Stage {
     let meant = zip(ids, devices).filter { arrived.contains($0.0) }.map(\.1)
     metrics.alertsTakenBack.add(meant.count)
     return try meant.map {
-      outgoing(
-        try PushJob.resolve(
-          notice.dedupeKey, of: notice.sessionID, rev: notice.rev, on: $0, causedAt: event.time,
-          traceparent: event.traceparent))
+      let job = try PushJob.resolve(
+        notice.dedupeKey, of: notice.sessionID, rev: notice.rev, on: $0, causedAt: event.time,
+        traceparent: event.traceparent)
+      return pushes.carrying(job.message)
     }
   }
 
@@ -122,9 +137,22 @@ package final class Notifier: Stage {
   {
     try transaction.tokens(of: [user], kind: .alert)[user] ?? []
   }
+}
 
-  private func outgoing(_ job: PushJob) -> OutgoingMessage {
-    OutgoingMessage(
-      exchange: pushes.exchange, routingKey: pushes.routingKey, message: job.message)
+/// Where Web Push jobs go, and what makes their links absolute.
+package struct WebPushOutlet: Hashable, Sendable {
+  package let route: StageRoute
+  package let origin: WebOrigin
+
+  package init(route: StageRoute, origin: WebOrigin) {
+    self.route = route
+    self.origin = origin
+  }
+}
+
+extension StageRoute {
+  /// The message on its way to this stage.
+  func carrying(_ message: Message) -> OutgoingMessage {
+    OutgoingMessage(exchange: exchange, routingKey: routingKey, message: message)
   }
 }

@@ -14,16 +14,28 @@ extension APNsSender {
   func settle(_ answers: [(Sending, PushOutcome)]) throws -> [Settlement] {
     let now = time.now()
     let lanesBefore = lanes
-    let guardsBefore = guards
+    let breakersBefore = breakers
+    let startsBefore = starts
+    let prunedBefore = prunedJobs
+    // Said twice it changes nothing, so it need not be taken back; and a copy of the guards for each
+    // batch would cost more than the pushes.
+    for (sending, outcome) in answers where outcome.remedy(sending.circumstances) == .done {
+      guards[sending.lane, default: MassGuard()].accepted(sending.job.token, now: now)
+    }
     var again: [Sending] = []
     do {
       let settlements = try store.write { transaction in
         again = []
         self.lanes = lanesBefore
-        self.guards = guardsBefore
+        self.breakers = breakersBefore
+        self.starts = startsBefore
+        self.prunedJobs = prunedBefore
         var records: [DeliveryRecord] = []
         let settlements = try answers.compactMap { sending, outcome in
           records.append(record(sending, outcome, now: now))
+          if let earlier = recordOfEarlierSender(sending, outcome, now: now) {
+            records.append(earlier)
+          }
           return try settle(sending, outcome, &again, in: transaction, now: now)
         }
         try transaction.save(records)
@@ -37,7 +49,9 @@ extension APNsSender {
       return settlements
     } catch {
       lanes = lanesBefore
-      guards = guardsBefore
+      breakers = breakersBefore
+      starts = startsBefore
+      prunedJobs = prunedBefore
       throw error
     }
   }
@@ -48,10 +62,10 @@ extension APNsSender {
     in transaction: any StoreTransaction, now: UnixTime
   ) throws -> Settlement? {
     let job = sending.job
-    let circumstances = PushCircumstances(
-      isLiveActivity: job.isLiveActivity, isProven: sending.isProven,
-      triedOtherEnvironment: sending.triedOtherEnvironment)
-    let remedy = outcome.remedy(circumstances)
+    let remedy = outcome.remedy(sending.circumstances)
+    if !outcome.isServiceFault {
+      breakers[sending.lane, default: FailureBreaker()].succeeded(now: now)
+    }
     if remedy == .done {
       try accepted(sending, in: transaction, now: now)
       let outgoing = try takingBack(acceptedLate: sending, in: transaction, now: now)
@@ -83,7 +97,9 @@ extension APNsSender {
     case .done, .openLane, .renewProviderToken: return nil
     case .pruneToken(let reason, let diedAt):
       let moment = min(diedAt ?? sending.sentAt, sending.sentAt)
-      try prune(job.token, because: reason, unlessRegisteredAfter: moment, in: transaction)
+      let pruned = try prune(
+        job.token, because: reason, unlessRegisteredAfter: moment, in: transaction)
+      if pruned > 0 { try markGone(job, in: transaction, now: now) }
       return Settlement(sending.delivery, .done)
     case .pruneTokenUnlessMany(let reason):
       return try refused(sending, because: reason, &again, in: transaction, now: now)
@@ -94,14 +110,14 @@ extension APNsSender {
       return nil
     case .dead(let reason): return Settlement(sending.delivery, .dead(because: reason))
     case .retry(let least, let reason):
-      return Settlement(sending.delivery, .retry(notBefore: least, because: reason))
+      return later(sending, outcome, notBefore: least, because: reason, now: now)
     case .sendAgain(let reason):
       if sending.delivery.attempt == 1, sending.sends < Self.sendsPerVisitMax {
         again.append(next)
         return nil
       }
-      return Settlement(
-        sending.delivery, .retry(notBefore: Self.waitWithoutAnswer, because: reason))
+      return later(
+        sending, outcome, notBefore: Self.waitWithoutAnswer, because: reason, now: now)
     }
   }
 
@@ -113,14 +129,15 @@ extension APNsSender {
       log.info(
         "lane closed", ["topic": sending.topic, "environment": sending.environment.rawValue])
     }
-    guards[sending.lane, default: MassGuard()].accepted(job.token, now: now)
     if !sending.isProven {
       try transaction.moveToken(job.token, to: sending.environment)
       try transaction.markProven(job.token, at: now)
     }
     switch job.event {
     case .alert, .resolve: break
-    case .start: try transaction.acceptStart(of: job.sessionID, token: job.token, at: now)
+    case .start:
+      starts.accepted(job.token, now: now)
+      try transaction.acceptStart(of: job.sessionID, token: job.token, at: now)
     case .update, .end: try transaction.raiseDeliveredRev(to: job.rev, token: job.token)
     }
   }
@@ -136,14 +153,23 @@ extension APNsSender {
       token, because: reason, now: now)
     switch ruling {
     case .prune:
-      try prune(token, because: reason, unlessRegisteredAfter: sending.sentAt, in: transaction)
+      // Not marked as gone: the guard may restore it.
+      _ = try prune(token, because: reason, unlessRegisteredAfter: sending.sentAt, in: transaction)
+      prunedJobs.note(sending.delivery, of: token, now: now)
       return Settlement(sending.delivery, .done)
     case .stopPruning(let restore):
       let restored = try transaction.restore(restore, prunedBecause: reason)
-      metrics.guardTrips.add()
+      if !lanes.isOpen(sending.lane) { metrics.guardTrips.add() }
       openLane(
         sending.lane, because: "\(restore.count) tokens answer \(reason); \(restored) restored",
         now: now)
+      let stillDue = prunedJobs.take(of: restore).map {
+        OutgoingMessage(exchange: pushes.exchange, routingKey: pushes.routingKey, message: $0)
+      }
+      guard stillDue.isEmpty else {
+        let wait = lanes.parkTime(on: sending.lane, now: now)
+        return Settlement(sending.delivery, .park(notBefore: wait), outgoing: stillDue)
+      }
       again.append(sending)
       return nil
     }
@@ -152,11 +178,42 @@ extension APNsSender {
   private func prune(
     _ token: PushToken, because reason: String, unlessRegisteredAfter moment: UnixTime,
     in transaction: any StoreTransaction
-  ) throws {
+  ) throws -> Int {
     let pruned = try transaction.prune(
       token, because: reason, unlessRegisteredAfter: moment)
     metrics.pruned(pruned, because: reason)
     if pruned > 0 { log.info("token pruned", ["token": token.fingerprint, "because": reason]) }
+    return pruned
+  }
+
+  /// An update token that died with its activity: without another one, the card is gone. Nothing is
+  /// started in its place: there is at most one start per session and token, and whether the person
+  /// took the card away or iOS did, APNs does not say. A phone that has one registers its token.
+  private func markGone(
+    _ job: PushJob, in transaction: any StoreTransaction, now: UnixTime
+  ) throws {
+    guard job.event == .update || job.event == .end, let context = job.contextKey,
+      try transaction.updateTokens(of: [context]).isEmpty
+    else { return }
+    try transaction.save(
+      PhoneReport(
+        contextKey: context, userID: job.userID, state: .gone, rev: nil, reportedAt: now))
+  }
+
+  /// The ladder; while the service as a whole fails, a rung without counting an attempt.
+  private func later(
+    _ sending: Sending, _ outcome: PushOutcome, notBefore least: Duration, because reason: String,
+    now: UnixTime
+  ) -> Settlement {
+    let lane = sending.lane
+    guard outcome.isServiceFault else {
+      return Settlement(sending.delivery, .retry(notBefore: least, because: reason))
+    }
+    let trips = breakers[lane, default: FailureBreaker()].failed(now: now)
+    if trips { openLane(lane, because: "most pushes fail: \(reason)", now: now) }
+    return Settlement(
+      sending.delivery,
+      lanes.isOpen(lane) ? .park(notBefore: least) : .retry(notBefore: least, because: reason))
   }
 
   private func openLane(_ lane: Lane, because reason: String, now: UnixTime) {
@@ -165,11 +222,11 @@ extension APNsSender {
       "lane open: nothing is sent but a probe",
       [
         "environment": lane.environment.rawValue, "topic": lane.topic, "because": reason,
-        "do": "check the provider key, its team, the bundle id and the environment",
+        "do": "check APNs' own status, the provider key, its team, the bundle id, the environment",
       ])
   }
 
-  private func record(_ sending: Sending, _ outcome: PushOutcome, now: UnixTime) -> DeliveryRecord {
+  func record(_ sending: Sending, _ outcome: PushOutcome, now: UnixTime) -> DeliveryRecord {
     let job = sending.job
     let (status, reason) =
       switch outcome {

@@ -17,16 +17,45 @@ extension APNsSender {
     return takingBack(sending.job, among: registrations, now: now)
   }
 
-  /// The alert is not sent any more, but an earlier visit, or a sender that died, may have sent it.
-  func takingBack(_ sending: Sending, dropped known: SendKnowledge, now: UnixTime)
-    -> [OutgoingMessage]
-  {
+  /// Longer than a push may be under way.
+  private static let otherSenderWait: Duration = .seconds(30)
+  private static let otherSender = "the sender that had this alert may be showing it now"
+
+  /// The alert is not sent any more, but an earlier visit, or another sender, may have sent it.
+  ///
+  /// Whoever had a redelivered alert may be alive and its push under way: what takes it back must
+  /// not overtake it, so the alert waits on the ladder first.
+  func settlement(
+    of sending: Sending, dropped disposition: Disposition, knowing known: SendKnowledge,
+    now: UnixTime
+  ) -> Settlement {
     let job = sending.job
-    guard job.event == .alert, let key = job.dedupeKey, known.resolved.contains(key),
-      sending.delivery.redelivered || known.accepted.contains(job.id)
-        || known.unanswered.contains(job.id)
-    else { return [] }
-    return takingBack(job, among: known.registrations, now: now)
+    let delivery = sending.delivery
+    guard job.event == .alert, let key = job.dedupeKey, known.resolved.contains(key) else {
+      return Settlement(delivery, disposition)
+    }
+    let hasWaited = delivery.message.text(RetryHeader.lastError) == Self.otherSender
+    let isAccepted = known.accepted.contains(job.id)
+    if delivery.redelivered, !isAccepted, !hasWaited {
+      return Settlement(
+        delivery, .retry(notBefore: Self.otherSenderWait, because: Self.otherSender))
+    }
+    guard isAccepted || hasWaited || known.unanswered.contains(job.id) else {
+      return Settlement(delivery, disposition)
+    }
+    let outgoing = takingBack(job, among: known.registrations, now: now)
+    return Settlement(delivery, disposition, outgoing: outgoing)
+  }
+
+  /// A second record of an attempt that was refused: before it, a sender that died may have sent
+  /// the alert. Nil when there was none.
+  func recordOfEarlierSender(_ sending: Sending, _ outcome: PushOutcome, now: UnixTime)
+    -> DeliveryRecord?
+  {
+    guard sending.job.event == .alert, sending.delivery.redelivered,
+      case .answered(let answer) = outcome, answer.status != 200
+    else { return nil }
+    return record(sending, .unanswered(because: "an earlier sender may have sent it"), now: now)
   }
 
   /// Empty when the token is gone from the registry.
@@ -40,10 +69,7 @@ extension APNsSender {
       let job = try PushJob.resolve(
         key, of: alert.sessionID, rev: alert.rev, on: registration, causedAt: now,
         traceparent: alert.traceparent)
-      return [
-        OutgoingMessage(
-          exchange: pushes.exchange, routingKey: pushes.routingKey, message: job.message)
-      ]
+      return [pushes.carrying(job.message)]
     } catch {
       // An alert with this key has fitted, and it holds more.
       log.error("alert cannot be taken back", ["job": alert.id, "because": "\(error)"])

@@ -149,7 +149,9 @@ extension WebPushSender {
 
   /// What is recorded when the service keeps it for less time than asked.
   private func shortened(_ answer: WebPushAnswer, _ sending: Sending) -> String? {
-    guard let ttl = answer.ttl, ttl < sending.ttl else { return nil }
+    guard (200..<300).contains(answer.status), let ttl = answer.ttl, ttl < sending.ttl else {
+      return nil
+    }
     return "kept \(ttl) s instead of \(sending.ttl) s"
   }
 }

@@ -40,7 +40,8 @@ package struct PushServices: Hashable, Sendable {
       let isWildcard = text.hasPrefix("*.")
       let name = isWildcard ? String(text.dropFirst(2)) : text
       let hasPort = name.contains(":")
-      guard let endpoint = try? PushEndpoint("https://\(name)/"),  // Its words fit no list.
+      guard !name.contains(where: "/?".contains),
+        let endpoint = try? PushEndpoint("https://\(name)/"),  // Its words fit no list.
         hasPort ? !isWildcard : endpoint.host.contains(".") && !endpoint.isAddress
       else { throw PushServicesError(entry: text) }
       entries.append(

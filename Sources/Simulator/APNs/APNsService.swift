@@ -20,12 +20,13 @@ struct APNsService: Sendable {
       let fault = world.strike(asked)
       let outcome = world.settle(
         asked, on: request.connection, in: environment, fault: fault, at: now)
-      return (reply(outcome, fault: fault, at: now), outcome.effects)
+      let answer = response(outcome, retryAfter: fault?.retryAfterSeconds, at: now)
+      return (Self.reply(answer, fault: fault), outcome.effects)
     }
   }
 
-  private func reply(_ outcome: World.Outcome, fault: Fault?, at now: UnixTime) -> HTTP2Reply {
-    let answer = response(outcome, retryAfter: fault?.retryAfterSeconds, at: now)
+  /// The answer, or the trouble that was asked for.
+  static func reply(_ answer: HTTP2Response, fault: Fault?) -> HTTP2Reply {
     switch fault?.action {
     case nil, .answer: return .respond(answer)
     case .delay: return .respondAfter(.milliseconds(fault?.delayMilliseconds ?? 0), answer)

@@ -25,12 +25,13 @@ package struct Fault: Hashable, Sendable, Codable {
 
   /// Everything that is given must fit; nothing given fits every push.
   package struct Match: Hashable, Sendable, Codable {
+    /// A push type of APNs, or `web-push`.
     package var pushType: String?
     /// `start`, `update` or `end`.
     package var event: String?
-    /// Lower-case digits.
+    /// Lower-case digits; of a Web Push: the subscription.
     package var token: String?
-    /// The id of a phone.
+    /// The id of a phone or browser.
     package var phone: String?
     /// 0 to 100; absent means all.
     package var percent: Double?
@@ -138,8 +139,10 @@ package struct Fault: Hashable, Sendable, Codable {
     if let percent = match?.percent, !(0...100).contains(percent) {
       found.append("match.percent: \(percent), want 0 to 100")
     }
-    if let type = match?.pushType, PushType(rawValue: type) == nil {
-      found.append("match.push_type: \(type), want a push type of APNs")
+    if let type = match?.pushType, type != WebPushService.pushType,
+      PushType(rawValue: type) == nil
+    {
+      found.append("match.push_type: \(type), want a push type of APNs, or web-push")
     }
     if let event = match?.event, PushPayload.Event(rawValue: event) == nil {
       found.append("match.event: \(event), want start, update or end")

@@ -18,6 +18,13 @@ package struct Finding: Hashable, Sendable {
     case contentAvailable = "content-available"
     case doubledStart = "doubled-start"
     case doubledAlert = "doubled-alert"
+    case doubledSound = "doubled-sound"
+    case priority
+    case resolve
+    case webPushBody = "web-push-body"
+    case webPushTopic = "web-push-topic"
+    case webPushTTL = "web-push-ttl"
+    case declarative = "declarative-web-push"
     case olderRev = "older-rev"
     case api
   }

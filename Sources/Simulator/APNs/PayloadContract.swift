@@ -19,7 +19,8 @@ package enum PayloadContract {
     case (.failure(let failure), _): found.append(failure.finding)
     case (.success(let payload), .liveactivity): found += liveActivity(payload, use: push.use)
     case (.success(let payload), .alert): found += alert(payload)
-    case (.success(let payload), .background): found += background(payload)
+    case (.success(let payload), .background):
+      found += background(payload, priority: push.priority)
     default: break
     }
     return found
@@ -71,8 +72,16 @@ package enum PayloadContract {
     words(payload, of: "alert push")
   }
 
-  private static func background(_ payload: PushPayload) -> [Finding] {
+  private static func background(_ payload: PushPayload, priority: Int) -> [Finding] {
     var found: [Finding] = []
+    if priority != 5 {
+      found.append(Finding(.priority, "a background push has priority \(priority), want 5"))
+    }
+    switch payload.custom["resolve"] {
+    case .string(let key) where !key.isEmpty: break
+    case let other:
+      found.append(Finding(.resolve, "resolve is \(shown(other)), want a dedupe key"))
+    }
     if payload.aps["content-available"] != 1 {
       found.append(Finding(.contentAvailable, "a background push wants content-available 1"))
     }

@@ -21,13 +21,8 @@ package struct ProviderTokenRules: Sendable {
   /// - Throws: ``SettingsError`` when the key is none.
   package init(keyID: String, teamID: String, publicKey: [UInt8]) throws(SettingsError) {
     self.teamID = teamID
-    let key: JSONValue = [
-      "kty": "EC", "crv": "P-256", "kid": .string(keyID),
-      "x": .string(Base64URL.encode(publicKey.dropFirst().prefix(32))),
-      "y": .string(Base64URL.encode(publicKey.dropFirst(33))),
-    ]
     do {
-      keys = try JSONWebKeySet(parsing: JSONValue.object(["keys": [key]]).encoded)
+      keys = try JSONWebKeySet(point: publicKey, id: keyID)
     } catch {
       throw SettingsError(error.problems.map { "the provider token's public key: \($0)" })
     }

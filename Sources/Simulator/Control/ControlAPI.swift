@@ -12,6 +12,10 @@ import Vocabulary
 /// - `POST /phones/{id}/offline`, `online`, `uninstall`, and `dismiss {session_id?}`.
 /// - `GET /verdict`: every card against what the API says now.
 /// - `GET /pushes?limit=`: the newest requests to the stand-in for APNs, oldest first.
+/// - `GET /browsers`, `GET /browsers/{id}`: what each browser shows, decrypted.
+/// - `POST /browsers` with a ``BrowserOrder``: a new browser, subscribed at the API.
+/// - `POST /browsers/{id}/offline`, `online`, `unsubscribe`.
+/// - `/app/` the web app with its service worker: see ``WebAppRoutes``.
 /// - `GET /faults`, `POST /faults` with an array of ``Fault``: takes the place of all before.
 struct ControlAPI: Sendable {
   /// How many phones, or records, one answer tells of unless asked otherwise.
@@ -19,6 +23,8 @@ struct ControlAPI: Sendable {
 
   let world: World
   let desk: PhoneDesk
+  let browsers: BrowserRoutes
+  let webApp: WebAppRoutes
   let stopping: StopSignal
 
   func answer(_ request: HTTPRequest) -> HTTPResponse {
@@ -35,6 +41,7 @@ struct ControlAPI: Sendable {
   }
 
   private func route(_ request: HTTPRequest) throws -> HTTPResponse {
+    if let answer = try webApp.answer(request) ?? browsers.answer(request) { return answer }
     let segments = request.segments
     switch (request.method, segments.first ?? "", segments.count) {
     case ("GET", "", 0): return .page

@@ -4,12 +4,12 @@ import ServiceRuntime
 import Synchronization
 import Vocabulary
 
-/// What one viewer of the page is told, as server-sent events: `phones` (those that changed) and
-/// `pushes` (those that came). The first of each holds everything.
+/// What one viewer of the page is told, as server-sent events: `phones` and `browsers` (those that
+/// changed) and `pushes` (those that came). The first of each holds everything.
 ///
 /// A viewer asks, nothing is queued for it: a slow one sees fewer steps and always the newest.
 final class EventStream: Sendable {
-  /// How many phones a viewer sees.
+  /// How many phones, and how many browsers, a viewer sees.
   static let phonesMax = 48
   /// How many pushes one event tells of.
   static let pushesMax = 60
@@ -21,6 +21,7 @@ final class EventStream: Sendable {
   private struct Place {
     /// -1: nothing was told yet.
     var change = -1
+    var browserChange = -1
     var push = 0
     var quietLooks = 0
   }
@@ -37,22 +38,25 @@ final class EventStream: Sendable {
   func next() -> StreamChunk {
     let told = place.withLock { $0 }
     guard told.change < 0 || !stopping.wait(atMost: Self.interval) else { return .end }
-    let (change, phones, pushes) = world.read { state in
+    let (change, browserChange, phones, browsers, pushes) = world.read { state in
       (
-        state.fleet.changeNumber,
+        state.fleet.changeNumber, state.browsers.changeNumber,
         state.fleet.phones(changedAfter: told.change, among: Self.phonesMax),
+        state.browsers.browsers(changedAfter: told.browserChange, among: Self.phonesMax),
         told.change == state.fleet.changeNumber
           ? [] : state.fleet.pushes(after: told.push, atMost: Self.pushesMax)
       )
     }
-    guard change != told.change else { return quiet() }
+    guard change != told.change || browserChange != told.browserChange else { return quiet() }
     place.withLock {
-      $0 = Place(change: change, push: pushes.last?.number ?? told.push)
+      $0 = Place(
+        change: change, browserChange: browserChange, push: pushes.last?.number ?? told.push)
     }
     var text = Data()
     if !phones.isEmpty || told.change < 0 {
       text += Self.event("phones", phones.map { PhoneView($0) })
     }
+    if !browsers.isEmpty { text += Self.event("browsers", browsers.map { BrowserView($0) }) }
     if !pushes.isEmpty { text += Self.event("pushes", pushes) }
     return text.isEmpty ? .wait : .data(text)
   }

@@ -10,6 +10,7 @@ struct PhoneDesk: Sendable {
 
   let world: World
   let line: PhoneLine
+  let inboxes: InboxLine
   /// Where a phone finds the API that is not told.
   let apiURL: String
   let caFile: String?
@@ -32,10 +33,9 @@ struct PhoneDesk: Sendable {
     } catch {
       throw SettingsError(["\(error)"])
     }
-    var url = order.apiURL ?? apiURL
-    while url.last == "/" { url.removeLast() }
-    let account = PhoneLine.Account(apiURL: url, bearer: order.token)
+    let account = PhoneLine.Account(trimming: order.apiURL ?? apiURL, bearer: order.token)
     line.connect(identity.id, as: account)
+    if order.bell == true { try inboxes.watch(.phone(identity.id), as: account) }
     return NewPhone(
       id: identity.id, deviceID: identity.deviceID, alertToken: identity.alertToken,
       pushToStartToken: identity.pushToStartToken,
@@ -81,8 +81,8 @@ struct PhoneDesk: Sendable {
 
   func verdict() -> Verdict {
     let client = HTTPClient(timeout: Self.timeout, caFile: caFile)
-    let fleet = world.read { $0.fleet }
-    return Verdict(of: fleet, callsWaiting: line.waiting) { session, phoneID in
+    let (fleet, browsers) = world.read { ($0.fleet, $0.browsers) }
+    return Verdict(of: fleet, browsers: browsers, callsWaiting: line.waiting) { session, phoneID in
       try ask(session, as: phoneID, with: client)
     }
   }

@@ -17,9 +17,11 @@ package struct PhoneOrder: Hashable, Sendable, Decodable {
   package var apiURL: String?
   /// Absent: production.
   package var environment: APNsEnvironment?
+  /// Whether its app has a bell that looks at the API again and again. Absent: no.
+  package var bell: Bool?
 
   enum CodingKeys: String, CodingKey {
-    case id, name, tint, emoji, locale, token, environment
+    case id, name, tint, emoji, locale, token, environment, bell
     case userID = "user_id"
     case apiURL = "api_url"
   }

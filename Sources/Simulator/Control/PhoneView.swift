@@ -42,11 +42,14 @@ struct PhoneView: Encodable {
     let body: String
     let link: String?
     let collapseID: String?
+    let dedupeKey: String?
+    let sound: Bool
     let shownAt: UnixTime
 
     enum CodingKeys: String, CodingKey {
-      case title, body, link
+      case title, body, link, sound
       case collapseID = "collapse_id"
+      case dedupeKey = "dedupe_key"
       case shownAt = "shown_at"
     }
   }
@@ -62,10 +65,12 @@ struct PhoneView: Encodable {
   /// Newest first; `all` adds those that are gone from the Lock Screen.
   let cards: [Card]
   let banners: [BannerView]
+  /// Absent for a phone without one.
+  let bell: BellView?
   let counts: PhoneCounts
 
   enum CodingKeys: String, CodingKey {
-    case id, name, environment, online, installed, held, cards, banners, counts
+    case id, name, environment, online, installed, held, cards, banners, bell, counts
     case userID = "user_id"
   }
 
@@ -81,8 +86,21 @@ struct PhoneView: Encodable {
     banners = phone.banners.map {
       BannerView(
         title: $0.title, body: $0.body, link: $0.link, collapseID: $0.collapseID,
-        shownAt: $0.shownAt)
+        dedupeKey: $0.dedupeKey, sound: $0.hasSound, shownAt: $0.shownAt)
     }
+    bell = phone.inbox.map { BellView($0) }
     counts = phone.counts
+  }
+}
+
+/// A bell as the control API and the page show it.
+struct BellView: Encodable {
+  let unread: Int
+  /// Newest first.
+  let notifications: [Inbox.Entry]
+
+  init(_ inbox: Inbox) {
+    unread = inbox.unread
+    notifications = inbox.entries
   }
 }

@@ -4,8 +4,9 @@ import HTTPServing
 import ServiceRuntime
 import Vocabulary
 
-/// Stands in for Apple on one machine: APNs over HTTP/2 and TLS on loopback, a fleet of virtual
-/// phones, and a page that shows their Lock Screens.
+/// Stands in for Apple and the browsers' push services on one machine: APNs and Web Push over HTTP/2
+/// and TLS on loopback, fleets of virtual phones and browsers, a page that shows them, and a web app
+/// with its service worker.
 ///
 /// It serves from the moment it is made; ``run(until:)`` lets the phones' time pass and makes their
 /// calls to the API.
@@ -15,13 +16,16 @@ package final class Simulator: Sendable {
 
   package let world: World
   package let line: PhoneLine
+  package let inboxes: InboxLine
   /// PEM: what a sender has to trust.
   package let authorityFile: String
   private let desk: PhoneDesk
+  private let browserDesk: BrowserDesk
   private let log: Log
   private let stopping = StopSignal()
   private let apns: HTTP2Server
   private let sandbox: HTTP2Server?
+  private let webPush: HTTP2Server
   private let control: HTTPServer
 
   /// Makes the certificates, opens the ports and serves. `now` is the wall clock that stamps,
@@ -48,16 +52,32 @@ package final class Simulator: Sendable {
     authorityFile = certificates.authorityFile
     apns = try certificates.server(
       port: settings.apnsPort, streamsMax: settings.streamsMax, elapsed: elapsed,
-      service: APNsService(
-        world: world, environment: settings.sandboxPort == nil ? nil : .production))
+      handler: APNsService(
+        world: world, environment: settings.sandboxPort == nil ? nil : .production
+      ).reply)
     sandbox = try settings.sandboxPort.map { port in
       try certificates.server(
         port: port, streamsMax: settings.streamsMax, elapsed: elapsed,
-        service: APNsService(world: world, environment: .sandbox))
+        handler: APNsService(world: world, environment: .sandbox).reply)
     }
+    webPush = try certificates.server(
+      port: settings.webPushPort, streamsMax: settings.streamsMax, elapsed: elapsed,
+      handler: WebPushService(world: world).reply)
+    let origin = "https://localhost:\(webPush.port)"
+    world.change { state, _ in
+      state.webPushOrigin = origin
+      return ((), [])
+    }
+    inboxes = InboxLine(caFile: settings.apiCAFile, log: log)
     desk = PhoneDesk(
-      world: world, line: line, apiURL: settings.apiURL, caFile: settings.apiCAFile)
-    let api = ControlAPI(world: world, desk: desk, stopping: stopping)
+      world: world, line: line, inboxes: inboxes, apiURL: settings.apiURL,
+      caFile: settings.apiCAFile)
+    browserDesk = BrowserDesk(
+      world: world, inboxes: inboxes, apiURL: settings.apiURL, caFile: settings.apiCAFile)
+    let api = ControlAPI(
+      world: world, desk: desk, browsers: BrowserRoutes(world: world, desk: browserDesk),
+      webApp: WebAppRoutes(apiURL: settings.apiURL, caFile: settings.apiCAFile),
+      stopping: stopping)
     control = try HTTPServer(
       address: ListenAddress(host: "127.0.0.1", port: settings.controlPort),
       threading: .perConnection, log: log, handler: api.answer)
@@ -66,6 +86,7 @@ package final class Simulator: Sendable {
   package var apnsPort: UInt16 { apns.port }
   /// The same as ``apnsPort`` when one port serves both.
   package var sandboxPort: UInt16 { sandbox?.port ?? apns.port }
+  package var webPushPort: UInt16 { webPush.port }
   package var controlPort: UInt16 { control.port }
   /// The stand-in itself: stream limits and connections can be changed from tests.
   package var apnsServer: HTTP2Server { apns }
@@ -77,11 +98,15 @@ package final class Simulator: Sendable {
       "simulator.serving",
       [
         "apns": "https://127.0.0.1:\(apnsPort)", "sandbox": "https://127.0.0.1:\(sandboxPort)",
+        "web_push": "https://localhost:\(webPushPort)",
         "page": "http://127.0.0.1:\(controlPort)/", "ca_file": authorityFile,
       ])
     let (line, world, stopping) = (line, world, stopping)
     let caller = OwnedThread.start(named: "phone-line") {
       line.run(until: stopping) { phoneID, detail in world.complain(detail, of: phoneID) }
+    }
+    let looker = OwnedThread.start(named: "inbox-line") { [inboxes] in
+      inboxes.run(until: stopping) { world.show($1, on: $0) }
     }
     while !stop.wait(atMost: Self.tick) {
       world.change { state, now in ((), state.fleet.pass(to: now)) }
@@ -90,7 +115,10 @@ package final class Simulator: Sendable {
     control.stop()
     apns.stop()
     sandbox?.stop()
-    while !caller.hasEnded || !apns.hasStopped || !(sandbox?.hasStopped ?? true) {
+    webPush.stop()
+    while !caller.hasEnded || !looker.hasEnded || !apns.hasStopped || !webPush.hasStopped
+      || !(sandbox?.hasStopped ?? true)
+    {
       Poll.wait([], atMost: .milliseconds(10))
     }
     log.info("simulator.stopped")
@@ -102,6 +130,11 @@ package final class Simulator: Sendable {
   package func add(_ order: PhoneOrder) throws(SettingsError) -> NewPhone {
     try desk.add(order)
   }
+
+  /// Adds a browser that the API can send Web Push to.
+  ///
+  /// - Throws: ``SettingsError`` for an order that cannot be; otherwise why the API did not take it.
+  package func add(_ order: BrowserOrder) throws -> NewBrowser { try browserDesk.add(order) }
 
   /// Compares every card with what the API says now.
   package func verdict() -> Verdict { desk.verdict() }

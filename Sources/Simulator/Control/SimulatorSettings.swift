@@ -5,6 +5,8 @@ package struct SimulatorSettings: Sendable {
   /// A port of its own for the sandbox. Nil: one port serves both environments and cannot tell a
   /// token of the wrong one.
   package var sandboxPort: UInt16?
+  /// Where the stand-in for a Web Push service listens on 127.0.0.1; 0 lets the kernel choose.
+  package var webPushPort: UInt16 = 0
   /// Where the control API and the page listen on 127.0.0.1; 0 lets the kernel choose.
   package var controlPort: UInt16 = 0
   /// A directory that exists. The simulator writes `ca.pem` into it, and its own certificate and

@@ -7,6 +7,7 @@ extension HTTPResponse {
     let style = String(decoding: PackageResources.page_css, as: UTF8.self)
     let script =
       String(decoding: PackageResources.lockscreen_js, as: UTF8.self)
+      + String(decoding: PackageResources.browser_js, as: UTF8.self)
       + String(decoding: PackageResources.page_js, as: UTF8.self)
     let document = String(decoding: PackageResources.page_html, as: UTF8.self)
       .replacing("/*style*/", with: style).replacing("/*script*/", with: script)

@@ -166,7 +166,14 @@ function fillBanner(element, banner) {
   words.append(make("b", "", banner.title), make("p", "", banner.body));
   element.className = "banner";
   element.title = banner.link || "";
-  element.replaceChildren(icon, words, make("time", "", hours.format(new Date(banner.shown_at))));
+  const time = make("time", "", hours.format(new Date(banner.shown_at)));
+  if (banner.sound) {
+    const note = make("span", "note", "♪");
+    note.setAttribute("role", "img");
+    note.setAttribute("aria-label", "mit Ton");
+    time.prepend(note, " ");
+  }
+  element.replaceChildren(icon, words, time);
 }
 
 /// Keeps the elements of those that stay, so that only newcomers move in.

@@ -2,6 +2,7 @@
 
 const pushesShownMax = 80;
 const phones = new Map();
+const browsers = new Map();
 const byId = (id) => document.getElementById(id);
 
 function newPhone(phone) {
@@ -22,16 +23,18 @@ function newPhone(phone) {
   const body = make("div", "body");
   screen.append(status, make("div", "island"), time, make("div", "stack"), foot, make("div", "home"));
   body.append(screen);
-  element.append(body, make("div", "tools"));
-  byId("phones").append(element);
+  element.append(body, make("div", "bell"), make("div", "tools"));
+  // Phones first, then browsers.
+  byId("phones").insertBefore(element, byId("phones").querySelector(".browser"));
   return element;
 }
 
-async function act(id, what) {
-  const path = `/phones/${encodeURIComponent(id)}/${what}`;
+async function tell(path) {
   const answer = await fetch(path, { method: "POST" });
-  if (!answer.ok) showLink("off", `${what}: ${answer.status}`);
+  if (!answer.ok) showLink("off", `${path}: ${answer.status}`);
 }
+
+const act = (id, what) => tell(`/phones/${encodeURIComponent(id)}/${what}`);
 
 function button(words, label, run) {
   const element = make("button", "", words);
@@ -70,7 +73,15 @@ function showPhone(phone) {
     drawing(shapes.battery, "0 2 34 16"));
   element.querySelector(".status").replaceChildren(make("span", "", phone.name), right);
   fillStack(element.querySelector(".stack"), phone);
+  fillBell(element.querySelector(".bell"), phone.bell, phone.name);
   fillTools(element.querySelector(".tools"), phone);
+}
+
+function showBrowser(browser) {
+  const element = browsers.get(browser.id)?.element || newBrowser();
+  if (!browsers.has(browser.id)) byId("phones").append(element);
+  browsers.set(browser.id, { element, browser });
+  fillBrowser(element, browser);
 }
 
 function tick() {
@@ -89,9 +100,9 @@ function showPush(push) {
   const owner = phones.get(push.phone);
   if (owner) item.style.setProperty("--sky", owner.element.style.getPropertyValue("--sky"));
   const what = make("span");
-  const name = owner?.phone.name || push.phone || `${push.token}…`;
+  const name = owner?.phone.name || browsers.get(push.phone)?.browser.name || push.phone || `${push.token}…`;
   what.append(make("span", "kind", push.event || push.push_type || "?"), " ", make("span", "who", name));
-  const isGood = push.status === 200;
+  const isGood = push.status === 200 || push.status === 201;
   const code = make("span", `code ${isGood ? "good" : "bad"}`, String(push.status ?? push.fault ?? "none"));
   const notes = [exact.format(new Date(push.at))];
   if (push.rev != null) notes.push(`rev ${push.rev}`);
@@ -111,8 +122,8 @@ function showFigures() {
   const cards = [...phones.values()].reduce((sum, { phone }) => sum + phone.cards.length, 0);
   const word = (count, name) => `${count} ${name}${count === 1 ? "" : "s"}`;
   byId("figures").textContent =
-    `${word(phones.size, "phone")} · ${word(cards, "card")} · ${counted} ${counted === 1 ? "push" : "pushes"}`;
-  byId("empty").hidden = phones.size > 0;
+    `${word(phones.size, "phone")} · ${word(browsers.size, "browser")} · ${word(cards, "card")} · ${counted} ${counted === 1 ? "push" : "pushes"}`;
+  byId("empty").hidden = phones.size + browsers.size > 0;
 }
 
 function showLink(state, words) {
@@ -127,9 +138,9 @@ async function compare() {
   title.className = verdict.ok ? "good" : "bad";
   title.textContent = verdict.ok ? "Every phone shows the truth" : "Not every phone is right";
   const figures = {
-    phones: verdict.phones, sessions: verdict.sessions, "cards equal": verdict.equal,
+    phones: verdict.phones, browsers: verdict.browsers, sessions: verdict.sessions, "cards equal": verdict.equal,
     different: verdict.different, missing: verdict.missing, "doubled starts": verdict.doubled_starts,
-    "older shown": verdict.older_shown, complaints: verdict.complaint_count,
+    "older shown": verdict.older_shown, "banners overdue": verdict.overdue_banners, sounds: verdict.sounds, complaints: verdict.complaint_count,
   };
   byId("verdict-figures").replaceChildren(...Object.entries(figures).map(([name, value]) => {
     const pair = make("div");
@@ -151,6 +162,10 @@ function listen() {
   events.addEventListener("phones", (event) => {
     JSON.parse(event.data).forEach(showPhone);
     tick();
+    showFigures();
+  });
+  events.addEventListener("browsers", (event) => {
+    JSON.parse(event.data).forEach(showBrowser);
     showFigures();
   });
   events.addEventListener("pushes", (event) => {

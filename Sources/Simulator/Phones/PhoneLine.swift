@@ -20,6 +20,12 @@ package final class PhoneLine: Sendable {
       self.apiURL = apiURL
       self.bearer = bearer
     }
+
+    /// Slashes at the end of the URL are left out.
+    init(trimming url: String, bearer: String) {
+      let end = url.lastIndex { $0 != "/" }
+      self.init(apiURL: String(end.map { url[...$0] } ?? ""), bearer: bearer)
+    }
   }
 
   /// For one call, connecting included.

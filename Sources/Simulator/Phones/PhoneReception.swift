@@ -23,10 +23,12 @@ extension VirtualPhone {
       return [.found(error.finding)]
     }
     counts.starts += 1
+    let hasSound = payload.aps["alert"]?["sound"] != nil || payload.aps["sound"] != nil
     let isDoubled = cards.contains { $0.attributes.sessionId == attributes.sessionId }
     var effects = add(
       attributes, showing: state, origin: .push, timestamp: timestamp, staleAt: payload.staleAt,
       at: now, mint: &mint)
+    if hasSound { effects += sound(Sound(source: .start, subject: attributes.sessionId)) }
     if isDoubled {
       effects.append(
         .found(Finding(.doubledStart, "\(attributes.sessionId) was started again on this phone")))
@@ -78,12 +80,17 @@ extension VirtualPhone {
   mutating func show(_ payload: PushPayload, of push: AcceptedPush, at now: UnixTime)
     -> [PhoneEffect]
   {
-    var link: String?
-    if case .string(let text) = payload.custom["link"] { link = text }
     let banner = Banner(
-      title: payload.alertTitle ?? "", body: payload.alertBody ?? "", link: link,
-      collapseID: push.collapseID, apnsID: push.apnsID, shownAt: now)
+      title: payload.alertTitle ?? "", body: payload.alertBody ?? "",
+      link: payload.customText("link"), collapseID: push.collapseID,
+      dedupeKey: payload.customText("dedupe_key"), apnsID: push.apnsID,
+      hasSound: payload.aps["sound"] != nil, shownAt: now)
     var effects: [PhoneEffect] = []
+    // A retry is the same push: what it says was said.
+    let isRetry = banner.apnsID != nil && banners.contains { $0.apnsID == banner.apnsID }
+    if banner.hasSound, !isRetry {
+      effects += sound(Sound(source: .alert, subject: banner.subject))
+    }
     // A push with the same collapse id takes the place of the banner before it.
     if let collapseID = push.collapseID {
       let isDoubled = banners.contains {
@@ -99,6 +106,24 @@ extension VirtualPhone {
     banners.insert(banner, at: 0)
     banners.removeLast(max(0, banners.count - Self.bannersMax))
     return effects
+  }
+
+  /// Takes the banner of a notification away.
+  mutating func resolve(_ dedupeKey: String) {
+    let before = banners.count
+    banners.removeAll { $0.isAbout(dedupeKey) }
+    counts.resolved += before - banners.count
+  }
+
+  /// Counts a sound. The two channels that may announce one session must not both make one.
+  private mutating func sound(_ sound: Sound) -> [PhoneEffect] {
+    counts.sounds += 1
+    let other = sounds.first { $0.subject == sound.subject && $0.source != sound.source }
+    sounds.insert(sound, at: 0)
+    sounds.removeLast(max(0, sounds.count - Self.soundsMax))
+    guard let other else { return [] }
+    let detail = "\(sound.source.rawValue) and \(other.source.rawValue) for \(sound.subject)"
+    return [.found(Finding(.doubledSound, "\(detail) both made one, want one"))]
   }
 
   /// Nil, and counted, when iOS would not look further.
@@ -121,5 +146,22 @@ extension VirtualPhone {
     } catch {
       throw Finding.Failure(rule, "\(name) does not decode: \(error)")
     }
+  }
+}
+
+extension Banner {
+  /// Whether this banner shows the notification of that key.
+  package func isAbout(_ key: String) -> Bool { dedupeKey == key || collapseID == key }
+
+  /// The session that the link leads to; else what names the banner.
+  var subject: String {
+    link?.split(separator: "/").last.map(String.init) ?? dedupeKey ?? collapseID ?? apnsID ?? ""
+  }
+}
+
+extension PushPayload {
+  fileprivate func customText(_ name: String) -> String? {
+    guard case .string(let text) = custom[name] else { return nil }
+    return text
   }
 }

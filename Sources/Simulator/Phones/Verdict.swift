@@ -16,6 +16,7 @@ package struct Verdict: Hashable, Sendable, Codable {
   /// Nothing differs, is missing, was doubled, or is complained of, and no call waits.
   package private(set) var ok = true
   package var phones = 0
+  package var browsers = 0
   package var sessions = 0
   /// Cards that were compared with the truth.
   package private(set) var compared = 0
@@ -26,6 +27,12 @@ package struct Verdict: Hashable, Sendable, Codable {
   package private(set) var differences: [Difference] = []
   /// Participants of a session that goes on whose phone shows no card of it.
   package private(set) var missing = 0
+  /// Banners of notifications that are over, on phones with a bell.
+  package private(set) var overdueBanners = 0
+  /// Notifications that browsers show.
+  package private(set) var webNotifications = 0
+  /// Sounds that phones made.
+  package private(set) var sounds = 0
   /// Starts that came by push.
   package private(set) var starts = 0
   /// Starts beyond the first for one (session, push-to-start token).
@@ -40,9 +47,12 @@ package struct Verdict: Hashable, Sendable, Codable {
   package private(set) var unknown: [String] = []
 
   enum CodingKeys: String, CodingKey {
-    case ok, phones, sessions, compared, equal, different, differences, missing, starts,
+    case ok, phones, browsers, sounds, sessions, compared, equal, different, differences, missing,
+      starts,
       complaints, pushes, unknown
     case leftOut = "left_out"
+    case overdueBanners = "overdue_banners"
+    case webNotifications = "web_notifications"
     case doubledStarts = "doubled_starts"
     case olderShown = "older_shown"
     case complaintCount = "complaint_count"
@@ -52,16 +62,20 @@ package struct Verdict: Hashable, Sendable, Codable {
   /// `ask` gives the truth about a session as the owner of a phone sees it, and throws when there
   /// is no answer.
   package init(
-    of fleet: Fleet, callsWaiting: Int,
+    of fleet: Fleet, browsers: BrowserFleet = BrowserFleet(), callsWaiting: Int,
     ask: (_ session: SessionID, _ phoneID: String) throws -> SessionAnswer
   ) {
     phones = fleet.phones.count
+    self.browsers = browsers.browsers.count
+    webNotifications = browsers.browsers.values.reduce(0) { $0 + $1.shown.count }
+    sounds = fleet.phones.values.reduce(0) { $0 + $1.counts.sounds }
     complaintCount = fleet.complaintCount
     complaints = fleet.complaints
     pushes = fleet.pushCounts
     olderShown = fleet.olderShown
     self.callsWaiting = callsWaiting
     countStarts(fleet)
+    findOverdue(fleet)
     let holders = Self.holders(in: fleet)
     let owned = Dictionary(grouping: fleet.phoneIDs) { fleet.phones[$0]?.identity.userID }
     sessions = holders.count
@@ -71,7 +85,8 @@ package struct Verdict: Hashable, Sendable, Codable {
       }
     }
     ok =
-      different == 0 && missing == 0 && doubledStarts == 0 && complaintCount == 0
+      different == 0 && missing == 0 && overdueBanners == 0 && doubledStarts == 0
+      && complaintCount == 0
       && callsWaiting == 0 && unknown.isEmpty
   }
 
@@ -91,6 +106,20 @@ package struct Verdict: Hashable, Sendable, Codable {
       let pushed = phone.cards.filter { $0.origin == .push }.map(\.sessionID)
       starts += pushed.count
       doubledStarts += pushed.count - Set(pushed).count
+    }
+  }
+
+  /// A silent push should have taken the banner away when the notification was resolved.
+  private mutating func findOverdue(_ fleet: Fleet) {
+    for id in fleet.phoneIDs {
+      guard let phone = fleet.phones[id], let inbox = phone.inbox, phone.isOnline else { continue }
+      let resolved = inbox.resolvedKeys
+      for banner in phone.banners where resolved.contains(where: banner.isAbout) {
+        overdueBanners += 1
+        note(
+          id, SessionID(banner.subject), "the banner \"\(banner.title)\" is over and still shown",
+          isDifferent: false)
+      }
     }
   }
 

@@ -16,6 +16,8 @@ package struct VirtualPhone: Hashable, Sendable {
   package static let aheadMax = Duration.seconds(8 * 3600)
   /// How many banners the Lock Screen keeps; the oldest go first.
   package static let bannersMax = 20
+  /// How many sounds are remembered, to notice a second one.
+  package static let soundsMax = 50
 
   package let identity: PhoneIdentity
   /// Oldest first; those that are gone stay in the list, for the verdict.
@@ -26,6 +28,10 @@ package struct VirtualPhone: Hashable, Sendable {
   package private(set) var isInstalled = true
   /// The one push that APNs keeps while the phone is offline.
   package private(set) var held: AcceptedPush?
+  /// Newest first.
+  package internal(set) var sounds: [Sound] = []
+  /// What its bell shows; nil before the first look.
+  package var inbox: Inbox?
   package internal(set) var counts = PhoneCounts()
 
   package init(_ identity: PhoneIdentity) { self.identity = identity }
@@ -53,9 +59,7 @@ package struct VirtualPhone: Hashable, Sendable {
     case .alert:
       return show(payload, of: push, at: now)
     case .background:
-      if case .string(let key) = payload.custom["resolve"] {
-        banners.removeAll { $0.collapseID == key }
-      }
+      if case .string(let key) = payload.custom["resolve"] { resolve(key) }
       return []
     default:
       counts.dropped += 1
@@ -181,8 +185,23 @@ package struct Banner: Hashable, Sendable {
   /// The top-level `link`: where a tap leads.
   package let link: String?
   package let collapseID: String?
+  /// The top-level `dedupe_key`: which notification it belongs to.
+  package let dedupeKey: String?
   package let apnsID: String?
+  package let hasSound: Bool
   package let shownAt: UnixTime
+}
+
+/// One sound that a phone made.
+package struct Sound: Hashable, Sendable {
+  package enum Source: String, Hashable, Sendable {
+    case alert
+    case start = "Live Activity start"
+  }
+
+  package let source: Source
+  /// The session it was about, or what stands for one.
+  package let subject: String
 }
 
 /// What a phone counts of its pushes.
@@ -199,4 +218,8 @@ package struct PhoneCounts: Hashable, Sendable, Codable {
   package var expired = 0
   /// Starts that came by push.
   package var starts = 0
+  /// How often it made a sound.
+  package var sounds = 0
+  /// Banners that a silent push took away.
+  package var resolved = 0
 }

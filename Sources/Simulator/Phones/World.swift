@@ -8,6 +8,9 @@ package final class World: Sendable {
 
   package struct State: Sendable {
     package var fleet: Fleet
+    package var browsers = BrowserFleet()
+    /// Where browsers' subscriptions lead, `https://localhost:9443`; empty until it is served.
+    package var webPushOrigin = ""
     package var faults: FaultPlan
     var chance: TokenMint
     var connections: [Connection: ProviderTokenHistory] = [:]
@@ -60,6 +63,26 @@ package final class World: Sendable {
         state.fleet.complain(Finding(.api, detail), of: nil, apnsID: nil, at: now)
       }
       return value
+    }
+  }
+
+  /// Shows what a bell saw.
+  func show(_ inbox: Inbox, on owner: InboxLine.Owner) {
+    change { state, now in
+      switch owner {
+      case .phone(let id):
+        let effects = state.fleet.act(on: id, at: now) { phone, _ in
+          phone.inbox = inbox
+          return []
+        }
+        return ((), effects)
+      case .browser(let id):
+        state.act(onBrowser: id, at: now) { browser in
+          browser.inbox = inbox
+          return []
+        }
+        return ((), [])
+      }
     }
   }
 

@@ -78,7 +78,8 @@ enum ActivitySQL: String, SQLText {
     VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (context_key) DO UPDATE SET
       user_id = excluded.user_id,
-      state = CASE state WHEN 'dismissed' THEN state ELSE excluded.state END,
+      state = CASE WHEN state = 'dismissed' OR (state = 'ended' AND excluded.state = 'gone')
+        THEN state ELSE excluded.state END,
       rev = ifnull(excluded.rev, rev), reported_at_ms = excluded.reported_at_ms
     """
   case dismissed = """

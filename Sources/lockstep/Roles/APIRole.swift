@@ -11,10 +11,11 @@ import Vocabulary
 /// The HTTP API and the outbox relay beside it.
 struct APIRole: Sendable {
   static let name = "api"
-  static let ownSettingNames = [
-    "HTTP_ADDR", "AUTH_KEYS_FILE", "RATE_PER_USER", SessionReading.settingName,
-    "OUTBOX_EVENTS_MAX",
-  ] + WebPushWiring.apiSettingNames
+  static let ownSettingNames =
+    [
+      "HTTP_ADDR", "AUTH_KEYS_FILE", "RATE_PER_USER", SessionReading.settingName,
+      "OUTBOX_EVENTS_MAX",
+    ] + WebPushWiring.apiSettingNames
   static let settingNames =
     RoleProcess.settingNames + StoreWiring.settingNames + BrokerWiring.settingNames
     + ownSettingNames

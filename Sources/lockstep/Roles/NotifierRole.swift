@@ -9,7 +9,7 @@ import Vocabulary
 enum NotifierRole {
   private static let worker = WorkerRole.notifier
   static let name = worker.name
-  static let settingNames = WorkerRole.settingNames + [SessionReading.settingName]
+  static let settingNames = WorkerRole.settingNames + [SessionReading.settingName, "WEB_ORIGIN"]
 
   static func run(_ invocation: Invocation) throws {
     var settings = invocation.settings
@@ -17,6 +17,7 @@ enum NotifierRole {
     let databasePath = StoreWiring.path(reading: &settings)
     let broker = BrokerWiring(reading: &settings)
     let limits = SessionReading.limits(&settings)
+    let origin = WebPushWiring.origin(reading: &settings)
     let prefetch = WorkerRole.prefetch(reading: &settings)
     guard settings.problems.isEmpty, let databasePath, let broker else {
       throw Reading.failure(settings)
@@ -26,7 +27,11 @@ enum NotifierRole {
     let failure = FirstFailure()
     let bell = Bell()
     let notifying = try worker.start(
-      process, store: store, broker: broker, apns: nil, prefetch: prefetch, failure: failure)
+      process, store: store, broker: broker, apns: nil, origin: origin, prefetch: prefetch,
+      failure: failure)
+    if origin == nil {
+      process.log.info("no browser is told", ["because": "LOCKSTEP_WEB_ORIGIN is not set"])
+    }
     try process.runUntilStopped(
       [
         (name, notifying), startSweep(process, store: store, limits: limits, bell: bell),
@@ -54,6 +59,6 @@ enum SessionReading {
   static let settingName = "SESSION_TTL_SECONDS"
 
   static func limits(_ settings: inout SettingsReader) -> SessionLimits {
-    SessionLimits(ttl: settings.seconds(settingName, in: 5...28_800, default: 7200))
+    SessionLimits(ttl: settings.seconds("SESSION_TTL_SECONDS", in: 5...28_800, default: 7200))
   }
 }

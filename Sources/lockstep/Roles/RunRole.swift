@@ -11,6 +11,7 @@ enum RunRole {
   static let settingNames =
     WorkerRole.settingNames + APIRole.ownSettingNames + APNsWiring.settingNames
     + WebPushWiring.settingNames.filter { !WebPushWiring.apiSettingNames.contains($0) }
+    + ["WEB_ORIGIN"]
 
   static func run(_ invocation: Invocation) throws {
     var settings = invocation.settings
@@ -22,6 +23,7 @@ enum RunRole {
     // Off without a key.
     let hasWebPush = WebPushWiring.isConfigured(settings)
     let webPush = hasWebPush ? WebPushWiring(reading: &settings) : nil
+    let origin = WebPushWiring.origin(reading: &settings)
     let prefetch = WorkerRole.prefetch(reading: &settings)
     guard settings.problems.isEmpty, let databasePath, let broker, let api else {
       throw Reading.failure(settings)
@@ -36,7 +38,7 @@ enum RunRole {
     for worker in workers where worker.stage != .webpush || hasWebPush {
       let thread = try worker.start(
         process, store: store, broker: broker, apns: worker.stage == .apns ? apns : nil,
-        webPush: webPush, prefetch: prefetch, failure: failure)
+        webPush: webPush, origin: hasWebPush ? origin : nil, prefetch: prefetch, failure: failure)
       loops.append((worker.name, thread))
     }
     try process.runUntilStopped(loops, failure: failure)

@@ -1,6 +1,7 @@
 import APNsTransport
 import Foundation
 import Pipeline
+import Pushes
 import RabbitMQBroker
 import ServiceRuntime
 
@@ -44,10 +45,11 @@ struct WorkerRole: Sendable {
     return settings.integer("PREFETCH", in: 1...2000, default: 1)
   }
 
-  /// Starts the thread that owns this stage's connections.
+  /// Starts the thread that owns this stage's connections. `origin`: where the web app lives; nil
+  /// tells no browser.
   func start(
     _ process: RoleProcess, store: any Store, broker: BrokerWiring, apns: APNsWiring?,
-    webPush: WebPushWiring? = nil, prefetch: Int?, failure: FirstFailure
+    webPush: WebPushWiring? = nil, origin: WebOrigin? = nil, prefetch: Int?, failure: FirstFailure
   ) throws -> OwnedThread {
     if let apns { _ = try apns.makeTransport(process) }
     process.health.report("broker", trouble: "not connected yet")
@@ -56,7 +58,8 @@ struct WorkerRole: Sendable {
       guard broker.isReady(for: role.stage, process: process, failure: failure) else { return }
       do {
         let stage = try role.makeStage(
-          process, store: store, routes: broker.routes, apns: apns, webPush: webPush)
+          process, store: store, routes: broker.routes, apns: apns, webPush: webPush,
+          origin: origin)
         var route = broker.routes[role.stage]
         if let prefetch { route.prefetch = prefetch }
         let link = RabbitMQLink(
@@ -77,14 +80,15 @@ struct WorkerRole: Sendable {
 
   private func makeStage(
     _ process: RoleProcess, store: any Store, routes: Routes, apns: APNsWiring?,
-    webPush: WebPushWiring?
+    webPush: WebPushWiring?, origin: WebOrigin?
   ) throws -> any Stage {
     switch stage {
     case .build: return PayloadBuilder(store: store, pushes: routes[.apns], time: process.time)
     case .notify:
       return Notifier(
-        store: store, pushes: routes[.apns], time: process.time,
-        metrics: NotificationMetrics(process.metrics))
+        store: store, pushes: routes[.apns],
+        webPush: origin.map { WebPushOutlet(route: routes[.webpush], origin: $0) },
+        time: process.time, metrics: NotificationMetrics(process.metrics))
     case .webpush:
       guard let webPush else { preconditionFailure("the sender's settings were read") }
       return webPush.makeSender(process, store: store)

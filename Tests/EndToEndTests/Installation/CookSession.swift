@@ -96,9 +96,7 @@ extension Installation {
 
   func token(claims: JSONValue) throws -> String { try #require(keys.sign(claims: claims)) }
 
-  /// One request, one answer.
-  ///
-  /// - Parameter bearer: nil is the user's own.
+  /// One request, one answer; `bearer` nil is the user's own.
   func send(
     _ user: String, _ method: String, _ path: String, _ body: Data? = nil, bearer: String? = nil,
     headers: [String: String] = [:]

@@ -19,10 +19,11 @@ final class Installation {
   private let ports: [UInt16]
   private let leash: Leash
   private(set) var children: [Role: Child] = [:]
+  private var topologyAppliedAt = ContinuousClock.now
   /// Of every process, by full name; a test may change it before it starts one.
   var settings: [String: String]
 
-  /// - Parameter broker: nil takes a virtual host on the broker that all tests share.
+  /// `broker` nil takes a virtual host on the broker that all tests share.
   init(broker: BrokerUnderTest? = nil) throws {
     self.broker = try broker ?? BrokerUnderTest()
     directory = FileManager.default.temporaryDirectory
@@ -81,7 +82,17 @@ final class Installation {
   func applyTopology() throws -> Programs.Outcome {
     let outcome = try Programs.lockstep("topology", "apply", environment: settings)
     try #require(outcome.code == 0, "\(outcome.errors)")
+    topologyAppliedAt = .now
     return outcome
+  }
+
+  /// Waits until the broker may be killed. RabbitMQ 3.10 writes its list of quorum queues some
+  /// moments after a declaration; killed before that, it brings the last queue back empty and
+  /// without a leader, and never confirms what is published to it.
+  func awaitKeptTopology() throws {
+    try wait(for: "the topology to be on the broker's disk") {
+      .now - topologyAppliedAt > .seconds(5)
+    }
   }
 
   // MARK: Processes
@@ -180,14 +191,32 @@ final class Installation {
     try String(contentsOf: logFile(of: role), encoding: .utf8)
   }
 
+  /// What waits where: ready and unacknowledged messages of each queue that holds some, as the
+  /// broker knew some seconds ago.
+  private func depths() -> String {
+    let path =
+      "/api/queues/\(broker.virtualHost)?columns=name,messages_ready,messages_unacknowledged"
+    // A broker that is away tells nothing, and what is told only explains a failure.
+    guard let answer = try? broker.manage("GET", path),
+      case .array(let queues)? = try? JSONValue(parsing: answer.body)
+    else { return "no answer" }
+    return queues.compactMap { queue in
+      let counts = [
+        queue["messages_ready"]?.whole ?? 0, queue["messages_unacknowledged"]?.whole ?? 0,
+      ]
+      return counts == [0, 0] ? nil : "\(queue["name"]?.text ?? "") \(counts[0])+\(counts[1])"
+    }.joined(separator: ", ")
+  }
+
   /// The end of each log.
   func logs(lines: Int = 12) -> String {
-    Role.allCases.compactMap { role in
-      // A role that was not started has no log.
-      guard let text = try? log(of: role) else { return nil }
-      return "── \(role.rawValue)\n"
-        + text.split(separator: "\n").suffix(lines).joined(separator: "\n")
-    }.joined(separator: "\n")
+    "── queues\n\(depths())\n"
+      + Role.allCases.compactMap { role in
+        // A role that was not started has no log.
+        guard let text = try? log(of: role) else { return nil }
+        return "── \(role.rawValue)\n"
+          + text.split(separator: "\n").suffix(lines).joined(separator: "\n")
+      }.joined(separator: "\n")
   }
 
   /// `/metrics` of a role.
@@ -197,9 +226,8 @@ final class Installation {
     return answer.text
   }
 
-  /// One value of `/metrics`; 0 when there is no such line yet.
-  ///
-  /// - Parameter series: as it is written, `lockstep_outbox_events`.
+  /// One value of `/metrics`, by its series as it is written, `lockstep_outbox_events`; 0 when
+  /// there is no such line yet.
   func metric(_ series: String, of role: Role) throws -> Double {
     let line = try metrics(of: role).split(separator: "\n").first { $0.hasPrefix(series + " ") }
     return line.flatMap { Double($0.dropFirst(series.count + 1)) } ?? 0

@@ -1,25 +1,28 @@
 import Foundation
+import Glibc
 
 /// Ends whatever has a pid file in a directory, and removes the directory: when it is let go, and
 /// also when the tests themselves are killed. It is a process that waits for the end of its input,
 /// and only we hold the other end.
 final class Leash {
   private let directory: URL
-  private let rope = Pipe()
-  private let holder = Process()
+  private let holder: Child
+  private let rope: Int32
 
   init(_ directory: URL) throws {
     self.directory = directory
-    holder.executableURL = URL(filePath: "/bin/sh")
-    holder.arguments = [
-      "-c",
-      #"cat >/dev/null; for f in "$1"/*.pid; do kill -9 "$(cat "$f")"; done; rm -rf "$1""#,
-      "sh", directory.path(percentEncoded: false),
-    ]
-    holder.standardInput = rope
-    holder.standardOutput = FileHandle.nullDevice
-    holder.standardError = FileHandle.nullDevice
-    try holder.run()
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { throw Unexpected("no pipe") }
+    defer { close(ends[0]) }
+    rope = ends[1]
+    let nothing = URL(filePath: "/dev/null")
+    holder = try Child(
+      URL(filePath: "/bin/sh"),
+      [
+        "-c",
+        #"cat >/dev/null; for f in "$1"/*.pid; do kill -9 "$(cat "$f")"; done; rm -rf "$1""#,
+        "sh", directory.path(percentEncoded: false),
+      ], environment: [:], input: ends[0], output: nothing, errors: nothing)
   }
 
   func note(_ child: Child, _ name: String) throws {
@@ -35,8 +38,7 @@ final class Leash {
   private func pidFile(_ name: String) -> URL { directory.appending(path: "\(name).pid") }
 
   func letGo() {
-    // Closed already: then it has let go.
-    try? rope.fileHandleForWriting.close()
-    holder.waitUntilExit()
+    close(rope)
+    _ = holder.exitCode(within: .seconds(10))
   }
 }

@@ -18,9 +18,7 @@ struct Phones {
     return try JSONValue(parsing: answer.body)
   }
 
-  /// A phone of `user`, its tokens registered.
-  ///
-  /// - Parameter id: nil is the user's name.
+  /// A phone of `user`, its tokens registered; `id` nil is the user's name.
   func add(_ user: String, id: String? = nil) throws {
     let answer = try call(
       "POST", "/phones",
@@ -34,7 +32,7 @@ struct Phones {
     }
   }
 
-  /// - Parameter what: `offline`, `online`, `dismiss`, `uninstall`.
+  /// `what`: `offline`, `online`, `dismiss` or `uninstall`.
   func make(_ phone: String, _ what: String) throws {
     _ = try call("POST", "/phones/\(phone)/\(what)")
   }
@@ -68,6 +66,15 @@ struct Phones {
   func pushes(to phone: String) throws -> [Push] {
     guard case .array(let pushes) = try call("GET", "/pushes?limit=1000") else { return [] }
     return pushes.filter { $0["phone"] == .string(phone) }.map(Push.init)
+  }
+
+  /// All that came to the stand-in for APNs, oldest first.
+  ///
+  /// - Throws: when it does not remember the first any more.
+  func allPushes() throws -> [JSONValue] {
+    guard case .array(let pushes) = try call("GET", "/pushes?limit=2000") else { return [] }
+    try #require(pushes.isEmpty || pushes.first?["number"] == 1, "the first are forgotten")
+    return pushes
   }
 
   struct Push {

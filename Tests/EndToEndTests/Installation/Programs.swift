@@ -23,9 +23,9 @@ enum Programs {
     let errors: String
   }
 
-  /// Runs a program to its end.
+  /// Runs a program to its end; `input` is what it reads from standard input.
   ///
-  /// - Parameter input: what it reads from standard input.
+  /// - Returns: its exit code and what it said.
   /// - Throws: when it cannot be started or does not end within `limit`.
   static func run(
     _ program: URL, _ arguments: [String], environment: [String: String] = [:], input: String = "",
@@ -38,8 +38,9 @@ enum Programs {
     defer { try? FileManager.default.removeItem(at: directory) }
     let files = ["in", "out", "err"].map { directory.appending(path: $0) }
     try Data(input.utf8).write(to: files[0])
+    let reading = try FileHandle(forReadingFrom: files[0])
     let child = try Child(
-      program, arguments, environment: environment, input: FileHandle(forReadingFrom: files[0]),
+      program, arguments, environment: environment, input: reading.fileDescriptor,
       output: files[1], errors: files[2])
     guard let code = child.exitCode(within: limit) else {
       child.kill()

@@ -1,4 +1,5 @@
 import Cryptography
+import Foundation
 import Pushes
 import Sessions
 import Vocabulary
@@ -8,9 +9,10 @@ import Vocabulary
 
 extension Notice {
   /// The alert for one of the user's devices.
-  func alert(to registration: Registration, _ text: Text, because event: Event)
+  func alert(to registration: Registration, in language: Language, because event: Event)
     throws(PayloadTooLarge) -> PushJob
   {
+    let text = text(language)
     let payload = AlertPayload(
       title: text.title, body: text.body, link: link, dedupeKey: dedupeKey)
     return PushJob(
@@ -22,8 +24,26 @@ extension Notice {
       payload: try payload.encoded())
   }
 
-  func record(_ type: NotificationType, _ text: Text, now: UnixTime) -> Notification {
-    Notification(
+  /// What each of the user's browsers shows.
+  func webPushPayload(in language: Language) -> WebPushPayload {
+    let text = text(language)
+    return WebPushPayload(
+      title: text.title, body: text.body, link: link, dedupeKey: dedupeKey, sessionID: sessionID,
+      language: language.rawValue, icon: icon)
+  }
+
+  func webPush(_ payload: Data, to subscription: WebPushSubscription, because event: Event)
+    -> WebPushJob
+  {
+    WebPushJob(
+      sessionID: sessionID, userID: subscription.userID, subscriptionID: subscription.id,
+      dedupeKey: dedupeKey, deadline: expiresAt, causedAt: event.time,
+      traceparent: event.traceparent, payload: payload)
+  }
+
+  func record(_ type: NotificationType, in language: Language, now: UnixTime) -> Notification {
+    let text = text(language)
+    return Notification(
       id: UUIDText.named(["notification", userID.text, dedupeKey]), userID: userID,
       type: type.name, title: text.title, body: text.body, icon: icon, link: link,
       dedupeKey: dedupeKey, createdAt: now, updatedAt: now)

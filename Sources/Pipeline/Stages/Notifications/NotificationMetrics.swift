@@ -6,6 +6,7 @@ package struct NotificationMetrics {
   let resolved: Counter
   let alertsQueued: Counter
   let alertsTakenBack: Counter
+  let webPushesQueued: Counter
 
   package init(_ metrics: Metrics) {
     func counter(_ channel: String, _ outcome: String) -> Counter {
@@ -17,5 +18,6 @@ package struct NotificationMetrics {
     resolved = counter("inbox", "resolved")
     alertsQueued = counter("alert", "queued")
     alertsTakenBack = counter("alert", "taken_back")
+    webPushesQueued = counter("web_push", "queued")
   }
 }

@@ -1,0 +1,85 @@
+import Pipeline
+import Pushes
+import Sessions
+import Vocabulary
+
+/// A rule of the pipeline broken on purpose, to show that the simulation would see it. Nothing of
+/// the pipeline is touched: what stands between it and the world lies to it.
+enum BrokenRule: String, CaseIterable {
+  /// A delivery is acknowledged when it comes, not when what it causes is confirmed.
+  case acknowledgesBeforeConfirm
+  /// What the broker refused or returned counts as published.
+  case believesRefusedPublishes
+  /// The relay takes events out of the outbox before the broker has confirmed them.
+  case removesBeforeConfirm
+  /// The table of starts is not kept.
+  case forgetsStarts
+  /// The builder does not look whether it knows a newer state.
+  case buildsOlderRevs
+  /// The sender does not look whether a newer state is known: an old one goes out, newly stamped.
+  case sendsSuperseded
+  /// A token that registers late gets nothing.
+  case ignoresLateTokens
+  /// Each attempt of a push has an id of its own.
+  case newIDForEachSend
+  /// The sender does not look whether an alert was accepted before.
+  case sendsAcceptedAlertsAgain
+  /// Nobody looks whether an invitation is over.
+  case ignoresResolved
+  /// The expiry sweep overwrites what came meanwhile.
+  case expiresWithoutComparing
+  /// A delivery is settled although its transaction was not committed.
+  case settlesWithoutStoring
+
+  /// The transaction through which this rule is broken; nil when it is broken elsewhere.
+  func transaction(on inner: any StoreTransaction, of kind: ProcessKind)
+    -> (any StoreTransaction)?
+  {
+    switch (self, kind) {
+    case (.removesBeforeConfirm, .relay): RemovingAtOnce(inner)
+    case (.forgetsStarts, _): ForgettingStarts(inner)
+    case (.buildsOlderRevs, .builder), (.sendsSuperseded, .sender): KnowingNoStates(inner)
+    case (.sendsAcceptedAlertsAgain, _): ForgettingAlerts(inner)
+    case (.ignoresResolved, _): ForgettingResolved(inner)
+    case (.expiresWithoutComparing, .sweep): ReplacingBlindly(inner)
+    default: nil
+    }
+  }
+}
+
+private final class RemovingAtOnce: ForwardingTransaction {
+  override func leaseEvents(atMost count: Int, now: UnixTime, until: UnixTime) throws
+    -> [OutboxEvent]
+  {
+    let events = try super.leaseEvents(atMost: count, now: now, until: until)
+    try super.removeEvents(events.map(\.sequence))
+    return events
+  }
+}
+
+private final class ForgettingStarts: ForwardingTransaction {
+  override func starts(of sessions: [SessionID]) throws -> [Start] { [] }
+  override func start(of session: SessionID, token: PushToken) throws -> Start? { nil }
+}
+
+private final class KnowingNoStates: ForwardingTransaction {
+  override func activityStates(_ contexts: [ContextKey]) throws -> [ContextKey: ActivityState] {
+    [:]
+  }
+  override func deliveredRevs(to tokens: [PushToken]) throws -> [PushToken: Int] { [:] }
+}
+
+private final class ForgettingAlerts: ForwardingTransaction {
+  override func acceptedJobs(among ids: [String]) throws -> Set<String> { [] }
+}
+
+private final class ForgettingResolved: ForwardingTransaction {
+  override func resolvedKeys(among dedupeKeys: [String]) throws -> Set<String> { [] }
+}
+
+private final class ReplacingBlindly: ForwardingTransaction {
+  override func replace(_ seen: Session, with next: Session) throws -> Bool {
+    try super.save(next)
+    return true
+  }
+}

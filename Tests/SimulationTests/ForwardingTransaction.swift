@@ -1,0 +1,236 @@
+import Foundation
+import Pipeline
+import Pushes
+import Sessions
+import Vocabulary
+
+/// Hands everything on to another transaction. A broken rule overrides what it breaks.
+class ForwardingTransaction: StoreTransaction {
+  let inner: any StoreTransaction
+
+  init(_ inner: any StoreTransaction) { self.inner = inner }
+
+  // MARK: ProfileRows
+
+  func profiles(of users: [UserID]) throws -> [UserID: Profile] {
+    try inner.profiles(of: users)
+  }
+  func save(_ profile: Profile) throws {
+    try inner.save(profile)
+  }
+
+  // MARK: SessionRows
+
+  func session(_ id: SessionID) throws -> Session? {
+    try inner.session(id)
+  }
+  func save(_ session: Session) throws {
+    try inner.save(session)
+  }
+  func liveSessionCount(of user: UserID) throws -> Int {
+    try inner.liveSessionCount(of: user)
+  }
+  func expiredSessions(at moment: UnixTime, limit: Int) throws -> [Session] {
+    try inner.expiredSessions(at: moment, limit: limit)
+  }
+  func sessionsInKitchen(unchangedSince moment: UnixTime, limit: Int) throws -> [Session] {
+    try inner.sessionsInKitchen(unchangedSince: moment, limit: limit)
+  }
+  func earliestDue() throws -> (expiry: UnixTime?, inKitchenSince: UnixTime?) {
+    try inner.earliestDue()
+  }
+  func replace(_ seen: Session, with next: Session) throws -> Bool {
+    try inner.replace(seen, with: next)
+  }
+  func saveAnswers(_ json: Data, of user: UserID, in session: SessionID) throws {
+    try inner.saveAnswers(json, of: user, in: session)
+  }
+  func answers(in session: SessionID) throws -> [UserID: Data] {
+    try inner.answers(in: session)
+  }
+
+  // MARK: TokenRows
+
+  func register(_ registration: Registration) throws {
+    try inner.register(registration)
+  }
+  func unregister(_ token: PushToken, of user: UserID, kind: TokenKind?, attributesType: String?)
+    throws -> Int
+  {
+    try inner.unregister(token, of: user, kind: kind, attributesType: attributesType)
+  }
+  func updateTokens(of contexts: [ContextKey]) throws -> [ContextKey: [Registration]] {
+    try inner.updateTokens(of: contexts)
+  }
+  func tokens(of users: [UserID], kind: TokenKind) throws -> [UserID: [Registration]] {
+    try inner.tokens(of: users, kind: kind)
+  }
+  func registrations(of tokens: [PushToken]) throws -> [PushToken: [Registration]] {
+    try inner.registrations(of: tokens)
+  }
+  func markProven(_ token: PushToken, at moment: UnixTime) throws {
+    try inner.markProven(token, at: moment)
+  }
+  func prune(_ token: PushToken, because reason: String, unlessRegisteredAfter moment: UnixTime)
+    throws -> Int
+  {
+    try inner.prune(token, because: reason, unlessRegisteredAfter: moment)
+  }
+  func restore(_ tokens: [PushToken], prunedBecause reason: String) throws -> Int {
+    try inner.restore(tokens, prunedBecause: reason)
+  }
+  func moveToken(_ token: PushToken, to environment: PushEnvironment) throws {
+    try inner.moveToken(token, to: environment)
+  }
+  func removeRegistrations(prunedBefore moment: UnixTime, limit: Int) throws -> Int {
+    try inner.removeRegistrations(prunedBefore: moment, limit: limit)
+  }
+
+  // MARK: ActivityRows
+
+  func activityStates(_ contexts: [ContextKey]) throws -> [ContextKey: ActivityState] {
+    try inner.activityStates(contexts)
+  }
+  func liveActivityStates(of user: UserID) throws -> [ActivityState] {
+    try inner.liveActivityStates(of: user)
+  }
+  func save(_ states: [ActivityState]) throws {
+    try inner.save(states)
+  }
+  func save(_ report: PhoneReport) throws {
+    try inner.save(report)
+  }
+  func dismissed(among contexts: [ContextKey]) throws -> Set<ContextKey> {
+    try inner.dismissed(among: contexts)
+  }
+  func contextKey(ofActivity activityID: String, of user: UserID) throws -> ContextKey? {
+    try inner.contextKey(ofActivity: activityID, of: user)
+  }
+
+  // MARK: StartRows
+
+  func starts(of sessions: [SessionID]) throws -> [Start] {
+    try inner.starts(of: sessions)
+  }
+  func save(_ start: Start) throws {
+    try inner.save(start)
+  }
+  func start(of session: SessionID, token: PushToken) throws -> Start? {
+    try inner.start(of: session, token: token)
+  }
+  func claimStart(of session: SessionID, token: PushToken, until: UnixTime?) throws {
+    try inner.claimStart(of: session, token: token, until: until)
+  }
+  func acceptStart(of session: SessionID, token: PushToken, at moment: UnixTime) throws {
+    try inner.acceptStart(of: session, token: token, at: moment)
+  }
+
+  // MARK: DeliveryRows
+
+  func save(_ records: [DeliveryRecord]) throws {
+    try inner.save(records)
+  }
+  func deliveries(of session: SessionID) throws -> [DeliveryRecord] {
+    try inner.deliveries(of: session)
+  }
+  func deliveredRevs(to tokens: [PushToken]) throws -> [PushToken: Int] {
+    try inner.deliveredRevs(to: tokens)
+  }
+  func raiseDeliveredRev(to rev: Int, token: PushToken) throws {
+    try inner.raiseDeliveredRev(to: rev, token: token)
+  }
+  func acceptedJobs(among ids: [String]) throws -> Set<String> {
+    try inner.acceptedJobs(among: ids)
+  }
+  func unansweredJobs(among ids: [String]) throws -> Set<String> {
+    try inner.unansweredJobs(among: ids)
+  }
+  func removeDeliveries(settledBefore moment: UnixTime, limit: Int) throws -> Int {
+    try inner.removeDeliveries(settledBefore: moment, limit: limit)
+  }
+
+  // MARK: NotificationRows
+
+  func insert(_ notification: Pipeline.Notification) throws -> Bool {
+    try inner.insert(notification)
+  }
+  func notifications(
+    of user: UserID, before cursor: (createdAt: UnixTime, id: String)?, updatedSince: UnixTime?,
+    limit: Int
+  ) throws -> [Pipeline.Notification] {
+    try inner.notifications(of: user, before: cursor, updatedSince: updatedSince, limit: limit)
+  }
+  func notification(_ id: String, of user: UserID) throws -> Pipeline.Notification? {
+    try inner.notification(id, of: user)
+  }
+  func save(_ notification: Pipeline.Notification) throws {
+    try inner.save(notification)
+  }
+  func resolve(dedupeKey: String, because reason: String, at moment: UnixTime) throws -> [Pipeline
+    .Notification]
+  {
+    try inner.resolve(dedupeKey: dedupeKey, because: reason, at: moment)
+  }
+  func resolvedKeys(among dedupeKeys: [String]) throws -> Set<String> {
+    try inner.resolvedKeys(among: dedupeKeys)
+  }
+
+  // MARK: IdempotencyRows
+
+  func answer(forKey key: String, of user: UserID, route: String) throws -> StoredAnswer? {
+    try inner.answer(forKey: key, of: user, route: route)
+  }
+  func save(_ answer: StoredAnswer, forKey key: String, of user: UserID, route: String) throws {
+    try inner.save(answer, forKey: key, of: user, route: route)
+  }
+  func removeAnswers(storedBefore moment: UnixTime, limit: Int) throws {
+    try inner.removeAnswers(storedBefore: moment, limit: limit)
+  }
+
+  // MARK: OutboxRows
+
+  func append(_ event: OutboxEvent) throws {
+    try inner.append(event)
+  }
+  func leaseEvents(atMost count: Int, now: UnixTime, until: UnixTime) throws -> [OutboxEvent] {
+    try inner.leaseEvents(atMost: count, now: now, until: until)
+  }
+  func removeEvents(_ sequences: [Int64]) throws {
+    try inner.removeEvents(sequences)
+  }
+  func releaseEvents(_ sequences: [Int64]) throws {
+    try inner.releaseEvents(sequences)
+  }
+  func outboxDepth() throws -> (events: Int, oldest: UnixTime?) {
+    try inner.outboxDepth()
+  }
+
+  // MARK: SubscriptionRows
+
+  func save(_ subscription: WebPushSubscription) throws -> WebPushSubscription {
+    try inner.save(subscription)
+  }
+  func unsubscribe(_ endpoint: PushEndpoint, of user: UserID) throws -> Int {
+    try inner.unsubscribe(endpoint, of: user)
+  }
+  func subscriptions(of users: [UserID]) throws -> [UserID: [WebPushSubscription]] {
+    try inner.subscriptions(of: users)
+  }
+  func subscriptions(_ ids: [SubscriptionID]) throws -> [SubscriptionID: WebPushSubscription] {
+    try inner.subscriptions(ids)
+  }
+  func prune(_ subscription: WebPushSubscription, because reason: String, at moment: UnixTime)
+    throws -> Bool
+  {
+    try inner.prune(subscription, because: reason, at: moment)
+  }
+  func restore(_ ids: [SubscriptionID], prunedBecause reason: String) throws -> Int {
+    try inner.restore(ids, prunedBecause: reason)
+  }
+  func markResubscribe(_ subscription: WebPushSubscription, at moment: UnixTime) throws -> Bool {
+    try inner.markResubscribe(subscription, at: moment)
+  }
+  func removeSubscriptions(prunedBefore moment: UnixTime, limit: Int) throws -> Int {
+    try inner.removeSubscriptions(prunedBefore: moment, limit: limit)
+  }
+}

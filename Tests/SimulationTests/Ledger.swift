@@ -1,0 +1,92 @@
+import Pipeline
+import Vocabulary
+
+/// What was accepted and what became of it, in the style of a Jepsen checker: written down by the
+/// ports, outside of what is tested.
+final class Ledger {
+  struct Place: Hashable {
+    let stage: StageName
+    let message: String
+  }
+
+  /// Every event that was committed into the outbox, oldest first.
+  private(set) var events: [OutboxEvent] = []
+  /// How often each message was settled for good, and as what.
+  private(set) var ends: [Place: [Disposition]] = [:]
+  /// When the acceptance of a job was committed first.
+  private(set) var acceptedAt: [String: Int] = [:]
+  /// What must never happen, noticed when it did.
+  private(set) var violations: [String] = []
+  /// Rises with each commit.
+  private(set) var moment = 0
+
+  func committed(_ transaction: RecordingTransaction, by kind: ProcessKind) {
+    moment += 1
+    events += transaction.events
+    for record in transaction.deliveries where record.status == 200 {
+      acceptedAt[record.jobID] = acceptedAt[record.jobID] ?? moment
+    }
+  }
+
+  func settled(_ message: String, by stage: StageName, as disposition: Disposition) {
+    switch disposition {
+    // Comes again.
+    case .retry, .park, .handBack: break
+    case .done, .stale, .superseded, .expired, .dead:
+      ends[Place(stage: stage, message: message), default: []].append(disposition)
+    }
+  }
+
+  func violated(_ what: String) { violations.append(what) }
+}
+
+/// Notes what a stage decides about each delivery; it counts once the delivery is acknowledged.
+final class LedgerStage: Stage {
+  private let inner: any Stage
+  private let ledger: Ledger
+  private let broken: BrokenRule?
+  private let onDecided: (Settlement) -> Void
+  private var decided: [DeliveryTag: (message: String, disposition: Disposition)] = [:]
+
+  init(
+    _ inner: any Stage, ledger: Ledger, broken: BrokenRule?,
+    onDecided: @escaping (Settlement) -> Void
+  ) {
+    self.onDecided = onDecided
+    self.inner = inner
+    self.ledger = ledger
+    self.broken = broken
+  }
+
+  var name: StageName { inner.name }
+  var capacity: Int { inner.capacity }
+  var inHand: Int { inner.inHand }
+  var descriptors: [(descriptor: Int32, events: Int16)] { [] }
+  func forgetWaiting() { inner.forgetWaiting() }
+  func giveUpWaiting() -> [Delivery] { inner.giveUpWaiting() }
+
+  func take(_ deliveries: [Delivery]) throws -> [Settlement] {
+    guard broken == .ignoresLateTokens, name == .build else {
+      return noted(try inner.take(deliveries))
+    }
+    let ignored = deliveries.filter { $0.message.type == Event.tokenRegisteredType }
+    let others = deliveries.filter { $0.message.type != Event.tokenRegisteredType }
+    return noted(try inner.take(others) + ignored.map { Settlement($0, .done) })
+  }
+
+  func advance() throws -> [Settlement] { noted(try inner.advance()) }
+
+  func acknowledged(_ tag: DeliveryTag) {
+    guard let (message, disposition) = decided.removeValue(forKey: tag) else { return }
+    ledger.settled(message, by: name, as: disposition)
+  }
+
+  private func noted(_ settlements: [Settlement]) -> [Settlement] {
+    for settlement in settlements {
+      let delivery = settlement.delivery
+      onDecided(settlement)
+      decided[delivery.tag] = (delivery.message.id, settlement.disposition)
+    }
+    return settlements
+  }
+}

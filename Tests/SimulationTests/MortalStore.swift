@@ -1,0 +1,88 @@
+import Pipeline
+import TestSupport
+import Vocabulary
+
+/// The store as one process sees it: it may be away, a commit may fail, and the process may die
+/// before and after each transaction.
+///
+/// Not Sendable in truth: everything in a world happens on one thread.
+final class MortalStore: Store, @unchecked Sendable {
+  private let inner: InMemoryStore
+  private let life: Life
+  private let chaos: Chaos
+  private let ledger: Ledger
+  private let broken: BrokenRule?
+  private let kind: ProcessKind
+
+  init(
+    _ inner: InMemoryStore, life: Life, kind: ProcessKind, chaos: Chaos, ledger: Ledger,
+    broken: BrokenRule?
+  ) {
+    self.inner = inner
+    self.life = life
+    self.kind = kind
+    self.chaos = chaos
+    self.ledger = ledger
+    self.broken = broken
+  }
+
+  func read<Result>(_ body: (any StoreTransaction) throws -> Result) throws -> Result {
+    try alive("before reading")
+    if chaos.strikes(onceIn: 60) { throw StoreError("database is locked") }
+    let result = try inner.read { try body(broken?.transaction(on: $0, of: kind) ?? $0) }
+    life.lookedAt = ledger.moment
+    try alive("after reading")
+    return result
+  }
+
+  func write<Result>(_ body: (any StoreTransaction) throws -> Result) throws -> Result {
+    try alive("before writing")
+    if chaos.strikes(onceIn: 40) { throw StoreError("disk full") }
+    var written: RecordingTransaction?
+    var unstored: Result?
+    do {
+      let result = try inner.write { transaction in
+        let recording = RecordingTransaction(transaction)
+        written = recording
+        let result = try body(broken?.transaction(on: recording, of: kind) ?? recording)
+        if broken == .settlesWithoutStoring, kind == .builder, chaos.strikes(onceIn: 4) {
+          unstored = result
+          throw StoreError("not stored, and nobody is told")
+        }
+        if chaos.strikes(onceIn: 40) { throw StoreError("the commit failed") }
+        return result
+      }
+      if let written { ledger.committed(written, by: kind) }
+      life.lookedAt = ledger.moment
+      try alive("after writing")
+      return result
+    } catch {
+      if let unstored { return unstored }
+      throw error
+    }
+  }
+
+  private func alive(_ moment: String) throws {
+    do {
+      try life.moment(moment)
+    } catch {
+      throw StoreError("killed")
+    }
+  }
+}
+
+/// Notes what a transaction writes, for the ledger, should it commit.
+final class RecordingTransaction: ForwardingTransaction {
+  private(set) var events: [OutboxEvent] = []
+  private(set) var deliveries: [DeliveryRecord] = []
+
+  override func append(_ event: OutboxEvent) throws {
+    events.append(event)
+    try super.append(event)
+  }
+
+  override func save(_ records: [DeliveryRecord]) throws {
+    deliveries += records
+    try super.save(records)
+  }
+}

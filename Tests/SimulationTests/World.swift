@@ -1,0 +1,269 @@
+import Cryptography
+import Foundation
+import HTTPAPI
+import HTTPServing
+import Pipeline
+import Pushes
+import ServiceRuntime
+import Sessions
+import Simulator
+import Synchronization
+import TestSupport
+import Vocabulary
+
+/// The whole of Lockstep in one thread: several processes of each role, a broker, a store, APNs,
+/// phones and people, in an order that only the seed decides.
+final class World {
+  static let limits = SessionLimits(
+    ttl: .seconds(45 * 60), lifeMax: .seconds(90 * 60), jobTime: .seconds(120))
+  private static let steps = 220
+  private static let sessionsMax = 2
+  /// Turns until rest, at most: beyond it something runs in circles.
+  private static let turnsMax = 4000
+
+  let chaos: Chaos
+  let time = ManualTime()
+  let broker: FakeBroker
+  let ledger = Ledger()
+  let airwaves: Airwaves
+  let broken: BrokenRule?
+  private let tables = InMemoryStore()
+  private var processes: [Process] = []
+  private var apis: [(life: Life, api: API)] = []
+  private var people: People!
+  private var begun = 0
+  private let sessionIDs: SessionIDs
+
+  init(seed: UInt64, broken: BrokenRule? = nil, keepsStory: Bool = false) throws {
+    chaos = Chaos(seed: seed, keepsStory: keepsStory)
+    self.broken = broken
+    sessionIDs = SessionIDs(seed: seed)
+    broker = FakeBroker(time: time)
+    var fleet = Fleet(rules: try Keys.rules(), seed: seed)
+    for (user, name) in [(Samples.dennis, "d1"), (Samples.mara, "m1"), (Samples.mara, "m2")] {
+      _ = try fleet.add(
+        id: name, userID: user.userID, name: user.name ?? "", environment: .production)
+    }
+    airwaves = Airwaves(fleet: fleet, bundleID: Samples.bundle, time: time, chaos: chaos)
+    people = People(in: self)
+    airwaves.onCalls = { [unowned self] in $0.forEach(people.tell) }
+    processes = Process.copies.enumerated().map { Process($1, number: $0, in: self) }
+    apis = (0..<2).map { newAPI($0) }
+    chaos.onInterlude = { [unowned self] in interlude() }
+  }
+
+  // MARK: Ports
+
+  func store(for life: Life, _ kind: ProcessKind) -> MortalStore {
+    MortalStore(
+      tables, life: life, kind: kind, chaos: chaos, ledger: ledger, broken: broken)
+  }
+
+  func link(
+    to stage: StageName?, life: Life, onAcknowledged: @escaping (DeliveryTag) -> Void
+  ) -> MortalLink {
+    MortalLink(
+      stage.map { broker.link(to: $0) } ?? broker.publisher(), of: broker, life: life,
+      chaos: chaos, broken: broken, onAcknowledged: onAcknowledged)
+  }
+
+  private func newAPI(_ number: Int) -> (Life, API) {
+    let life = Life("api-\(number)", chaos: chaos)
+    let api = API(
+      store: store(for: life, .api), keys: Keys.users, time: time,
+      settings: APISettings(
+        session: Self.limits, requestsPerSecond: 10_000, requestBurst: 10_000),
+      log: .discarding, metrics: Metrics(), outbox: OutboxGate(), onCommit: {},
+      newSessionID: { [sessionIDs] in sessionIDs.next() })
+    return (life, api)
+  }
+
+  /// Nil when the API died over it.
+  func answer(_ call: People.Call, undisturbed: Bool = false) -> HTTPResponse? {
+    let wasOn = chaos.isOn
+    if undisturbed { chaos.isOn = false }
+    defer { chaos.isOn = wasOn }
+    guard let target = RequestTarget(call.target),
+      let place = apis.indices.filter({ !apis[$0].life.isBusy }).randomElement(using: &chaos.random)
+    else { return nil }
+    let (life, api) = apis[place]
+    var headers = [("authorization", Keys.bearer(of: call.user))]
+    if let key = call.key { headers.append(("idempotency-key", key)) }
+    life.isBusy = true
+    let response = api.handle(
+      HTTPRequest(
+        method: call.method, target: target, headers: headers.map { (name: $0.0, value: $0.1) },
+        body: call.method == "GET" ? Data() : call.body.encoded))
+    life.isBusy = false
+    guard life.isOver else { return response }
+    apis[place] = newAPI(place)
+    return nil
+  }
+
+  // MARK: Time goes on
+
+  /// Plays the whole story.
+  ///
+  /// - Returns: what was found wrong, in words.
+  func play() throws -> [String] {
+    people.introduceThemselves()
+    for _ in 0..<Self.steps { step() }
+    chaos.note("faults stop")
+    stopFaults()
+    var problems = settle() ? [] : ["does not come to rest"]
+    problems += try Invariants(self, people).problems()
+    // Every session that goes on runs out now.
+    time.advance(by: Self.limits.lifeMax)
+    if !settle() { problems.append("does not come to rest after the sessions ran out") }
+    problems += try Invariants(self, people).problems(isOver: true)
+    chaos.note("\(time.elapsed())")
+    return ledger.violations + problems
+  }
+
+  private func step() {
+    switch chaos.number(in: 0...31) {
+    case 0:
+      if begun < Self.sessionsMax {
+        begun += 1
+        people.begin()
+      } else {
+        people.act()
+      }
+    case 1...4: people.act()
+    case 5: people.cook()
+    case 6: _ = people.callAgain()
+    case 7, 8: _ = people.phoneCalls()
+    case 9: _ = people.startOwnCard()
+    case 10...21: anyProcess()
+    case 22, 23: pass(.milliseconds(chaos.number(in: 1...4000)))
+    case 24: pass(.milliseconds(chaos.number(in: 1...120_000)))
+    case 25: broker.shuffle(anyQueue, using: &chaos.random)
+    case 26: broker.duplicate(in: anyQueue, at: chaos.number(in: 0...2))
+    case 27, 28: breakSomething()
+    case 29: changePhone()
+    default: _ = people.phoneCalls()
+    }
+  }
+
+  /// In the middle of what somebody does.
+  private func interlude() {
+    switch chaos.number(in: 0...5) {
+    case 0: people.act()
+    case 1: _ = people.phoneCalls()
+    case 2: pass(.milliseconds(chaos.number(in: 1...2000)))
+    default: anyProcess()
+    }
+  }
+
+  private var anyQueue: String { ["build", "apns", "notify"][chaos.number(in: 0...2)] }
+
+  private func anyProcess() {
+    let place = chaos.number(in: 0...processes.count - 1)
+    _ = turn(place)
+  }
+
+  private func turn(_ place: Int) -> Bool {
+    let process = processes[place]
+    let happened = process.turn()
+    if process.life.isOver, !process.life.isBusy { replace(place) }
+    return happened
+  }
+
+  private func replace(_ place: Int) {
+    processes[place] = Process(processes[place].kind, number: place, in: self)
+  }
+
+  private func pass(_ span: Duration) {
+    time.advance(by: span)
+    airwaves.pass()
+    airwaves.age()
+  }
+
+  private func breakSomething() {
+    let place = chaos.number(in: 0...processes.count - 1)
+    switch chaos.number(in: 0...9) {
+    case 0: broker.loseConnections()
+    case 1: broker.isDown.toggle()
+    case 2: broker.isBlocked.toggle()
+    case 3:
+      let refuses = chaos.strikes(onceIn: 2)
+      broker.refusal = { [chaos] _ in
+        refuses && chaos.strikes(onceIn: 3) ? "the queue is full" : nil
+      }
+    case 4: time.step(by: .seconds(chaos.number(in: 0...60)))
+    case 5, 6:
+      guard !processes[place].life.isBusy else { return }
+      processes[place].stop(time: time)
+      replace(place)
+    default:
+      guard !processes[place].life.isBusy else { return }
+      processes[place].kill()
+      replace(place)
+    }
+  }
+
+  private func changePhone() {
+    guard let phone = chaos.pick(among: airwaves.fleet.phoneIDs) else { return }
+    switch chaos.number(in: 0...7) {
+    case 0...2: airwaves.goOffline(phone)
+    case 3, 4: airwaves.goOnline(phone)
+    case 5, 6: people.openApp()
+    default: people.dismissCard()
+    }
+  }
+
+  // MARK: The end
+
+  private func stopFaults() {
+    chaos.isOn = false
+    broker.isDown = false
+    broker.isBlocked = false
+    broker.refusal = { _ in nil }
+    airwaves.fleet.phoneIDs.forEach(airwaves.goOnline)
+  }
+
+  /// Goes on without faults until nothing is left to do.
+  ///
+  /// - Returns: false when it does not come to rest.
+  private func settle() -> Bool {
+    for _ in 0..<Self.turnsMax {
+      var happened = people.callAgain()
+      happened = people.phoneCalls() || happened
+      happened = people.startOwnCard() || happened
+      for place in processes.indices { happened = turn(place) || happened }
+      if happened { continue }
+      guard let wait = nextDue() else { return true }
+      pass(wait)
+    }
+    return false
+  }
+
+  /// How long until something may happen; nil when all is quiet.
+  private func nextDue() -> Duration? {
+    let waiting = (try? tables.read { try $0.outboxDepth().events }) ?? 0
+    var dues = [airwaves.nextDue, broker.nextDue].compactMap(\.self).map { $0 - time.elapsed() }
+    if waiting > 0 { dues.append(OutboxRelay.lease) }
+    // Behind an open lane, until the next probe.
+    if processes.contains(where: { $0.inHand > 0 }) { dues.append(.seconds(15)) }
+    return dues.min().map { max($0, .milliseconds(1)) }
+  }
+}
+
+// MARK: For the invariants
+
+extension World {
+  func look<Result>(_ body: (any StoreTransaction) throws -> Result) throws -> Result {
+    try tables.read(body)
+  }
+
+  var inHand: Int { processes.reduce(0) { $0 + $1.inHand } }
+}
+
+/// Ids that only the seed decides: their order decides what comes first.
+private final class SessionIDs: Sendable {
+  private let random: Mutex<SeededRandom>
+
+  init(seed: UInt64) { random = Mutex(SeededRandom(seed: ~seed)) }
+
+  func next() -> SessionID { SessionID("cs_\(String(random.withLock { $0.next() }, radix: 36))") }
+}
