@@ -30,13 +30,16 @@ package struct SettingsReader {
     return nil
   }
 
-  /// Notes a problem with a value; secrets are not shown.
+  /// Notes a problem with a value; secrets are not shown. The same problem is noted once, however
+  /// many parts of the process read the setting.
   package mutating func refuse(_ name: String, _ complaint: String, isSecret: Bool = false) {
-    guard let (value, shownName) = source(name) else {
-      problems.append("\(Self.prefix)\(name) is not set: \(complaint)")
-      return
-    }
-    problems.append("\(shownName)=\(isSecret ? "…" : value): \(complaint)")
+    let problem =
+      if let (value, shownName) = source(name) {
+        "\(shownName)=\(isSecret ? "…" : value): \(complaint)"
+      } else {
+        "\(Self.prefix)\(name) is not set: \(complaint)"
+      }
+    if !problems.contains(problem) { problems.append(problem) }
   }
 
   package func text(_ name: String) -> String? { source(name)?.value }

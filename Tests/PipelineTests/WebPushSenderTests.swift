@@ -269,6 +269,30 @@ import Vocabulary
     #expect(try rig.advance() == [.done, .done])
   }
 
+  @Test func `a host that does not answer is only tried now and then, the others go on`() throws {
+    let rig = try WebPushRig()
+    rig.carrier.answer = { request in
+      request.endpoint.host == "web.push.apple.com"
+        ? .unanswered(because: "timeout") : .answered(WebPushAnswer(status: 201))
+    }
+    func ill(_ number: Int) throws -> WebPushJob {
+      try rig.job(rig.subscribe(number, host: "web.push.apple.com"))
+    }
+    for number in 1...25 { _ = try rig.push(ill(number)) }
+    #expect(rig.carrier.requests.count == 20)
+    let words = "web.push.apple.com does not answer"
+    #expect(try rig.push(ill(26)) == [.retry(notBefore: .seconds(30), because: words)])
+    #expect(try rig.push(rig.job(rig.subscribe(27))) == [.done])
+    #expect(rig.carrier.requests.count == 21)
+    rig.time.advance(by: .seconds(15))
+    #expect(try rig.push(ill(28)) == [.retry(notBefore: .seconds(5), because: "timeout")])
+    #expect(try rig.push(ill(29)) == [.retry(notBefore: .seconds(30), because: words)])
+    rig.time.advance(by: .seconds(15))
+    rig.answer(201)
+    #expect(try rig.push(ill(30)) == [.done])
+    #expect(try rig.push(ill(31)) == [.done])
+  }
+
   @Test func `an unreadable job is dead at once`() throws {
     let rig = try WebPushRig()
     var delivery = rig.delivery(try rig.job(rig.subscribe()))

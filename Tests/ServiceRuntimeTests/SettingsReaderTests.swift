@@ -26,6 +26,15 @@ import Testing
     #expect(settings.problems == ["LOCKSTEP_RATE=\(text): want a whole number from 1 to 10"])
   }
 
+  @Test func `a problem that two readers meet is noted once`() {
+    var settings = SettingsReader(environment: ["LOCKSTEP_RATE": "x"], flags: [:])
+    for _ in 0..<2 {
+      _ = settings.integer("RATE", in: 1...10, default: 7)
+      _ = settings.requiredText("A", want: "a name")
+    }
+    #expect(settings.problems.count == 2)
+  }
+
   @Test func `a secret is not shown`() {
     struct Wrong: Error, CustomStringConvertible { let description = "is no URL" }
     var settings = SettingsReader(environment: ["LOCKSTEP_AMQP_URL": "hunter2"], flags: [:])

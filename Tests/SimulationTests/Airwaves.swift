@@ -14,6 +14,9 @@ final class Airwaves {
     let at: Duration
   }
 
+  /// The longest that anything is on its way.
+  static let underWayMax: Duration = .seconds(16)
+
   private enum Step {
     case arrival(PushRequest, thenAnswer: Duration?)
     case answer(PushOutcome)

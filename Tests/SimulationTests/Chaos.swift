@@ -33,8 +33,8 @@ final class Chaos {
   func pick<Element>(among all: [Element]) -> Element? { all.randomElement(using: &random) }
 
   /// Lets others act in the middle of what somebody does, now and then.
-  func interlude() {
-    guard depth < Self.depthMax, strikes(onceIn: 12) else { return }
+  func interlude(onceIn count: Int) {
+    guard depth < Self.depthMax, strikes(onceIn: count) else { return }
     depth += 1
     onInterlude()
     depth -= 1
@@ -56,14 +56,17 @@ struct Killed: Error {}
 final class Life {
   let name: String
   private let chaos: Chaos
+  /// How often somebody else acts between two of its effects.
+  private let interludesOnceIn: Int
   private(set) var isOver = false
   /// While it acts, it cannot begin something else.
   var isBusy = false
   /// The ledger's moment at which it last asked the store.
   var lookedAt = 0
 
-  init(_ name: String, chaos: Chaos) {
+  init(_ name: String, chaos: Chaos, interludesOnceIn: Int = 12) {
     self.name = name
+    self.interludesOnceIn = interludesOnceIn
     self.chaos = chaos
   }
 
@@ -72,7 +75,7 @@ final class Life {
   /// A moment just before or just after an effect: others may act now, and this process may die.
   func moment(_ effect: @autoclosure () -> String) throws(Killed) {
     if isOver { throw Killed() }
-    chaos.interlude()
+    chaos.interlude(onceIn: interludesOnceIn)
     guard chaos.strikes(onceIn: 120) else { return }
     isOver = true
     let effect = effect()

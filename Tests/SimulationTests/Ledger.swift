@@ -15,6 +15,8 @@ final class Ledger {
   private(set) var ends: [Place: [Disposition]] = [:]
   /// When the acceptance of a job was committed first.
   private(set) var acceptedAt: [String: Int] = [:]
+  /// Types of the messages that were given up because their deadline had passed.
+  private(set) var expiredTypes: Set<String> = []
   /// What must never happen, noticed when it did.
   private(set) var violations: [String] = []
   /// Rises with each commit.
@@ -28,12 +30,13 @@ final class Ledger {
     }
   }
 
-  func settled(_ message: String, by stage: StageName, as disposition: Disposition) {
+  func settled(_ message: Message, by stage: StageName, as disposition: Disposition) {
+    if disposition == .expired { expiredTypes.insert(message.type) }
     switch disposition {
     // Comes again.
     case .retry, .park, .handBack: break
     case .done, .stale, .superseded, .expired, .dead:
-      ends[Place(stage: stage, message: message), default: []].append(disposition)
+      ends[Place(stage: stage, message: message.id), default: []].append(disposition)
     }
   }
 
@@ -46,7 +49,7 @@ final class LedgerStage: Stage {
   private let ledger: Ledger
   private let broken: BrokenRule?
   private let onDecided: (Settlement) -> Void
-  private var decided: [DeliveryTag: (message: String, disposition: Disposition)] = [:]
+  private var decided: [DeliveryTag: (message: Message, disposition: Disposition)] = [:]
 
   init(
     _ inner: any Stage, ledger: Ledger, broken: BrokenRule?,
@@ -85,7 +88,7 @@ final class LedgerStage: Stage {
     for settlement in settlements {
       let delivery = settlement.delivery
       onDecided(settlement)
-      decided[delivery.tag] = (delivery.message.id, settlement.disposition)
+      decided[delivery.tag] = (delivery.message, settlement.disposition)
     }
     return settlements
   }

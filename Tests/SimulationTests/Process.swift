@@ -30,7 +30,10 @@ final class Process {
   init(_ kind: ProcessKind, number: Int, in world: World) {
     self.kind = kind
     let chaos = world.chaos
-    let life = Life("\(kind.rawValue)-\(number)", chaos: chaos)
+    let life = Life(
+      "\(kind.rawValue)-\(number)", chaos: chaos,
+      // It holds nothing between looking and writing: there somebody must come in between.
+      interludesOnceIn: kind == .sweep ? 3 : 12)
     self.chaos = chaos
     self.life = life
     let store = world.store(for: life, kind)

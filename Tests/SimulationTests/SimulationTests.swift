@@ -29,6 +29,6 @@ import Testing
   }
 
   private static func replay(_ seed: UInt64) -> String {
-    "replay: LOCKSTEP_SIMULATION_SEED=\(seed) swift test --filter SimulationTests"
+    "replay: LOCKSTEP_SIMULATION_SEED=\(seed) swift test --filter SimulationTests.SimulationTests"
   }
 }

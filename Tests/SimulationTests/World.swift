@@ -136,7 +136,7 @@ final class World {
     case 9: _ = people.startOwnCard()
     case 10...21: anyProcess()
     case 22, 23: pass(.milliseconds(chaos.number(in: 1...4000)))
-    case 24: pass(.milliseconds(chaos.number(in: 1...120_000)))
+    case 24: pass(.seconds(chaos.strikes(onceIn: 8) ? 2400 : chaos.number(in: 1...130)))
     case 25: broker.shuffle(anyQueue, using: &chaos.random)
     case 26: broker.duplicate(in: anyQueue, at: chaos.number(in: 0...2))
     case 27, 28: breakSomething()
@@ -147,10 +147,11 @@ final class World {
 
   /// In the middle of what somebody does.
   private func interlude() {
-    switch chaos.number(in: 0...5) {
+    switch chaos.number(in: 0...7) {
     case 0: people.act()
     case 1: _ = people.phoneCalls()
     case 2: pass(.milliseconds(chaos.number(in: 1...2000)))
+    case 3: people.cook()
     default: anyProcess()
     }
   }
@@ -174,8 +175,11 @@ final class World {
   }
 
   private func pass(_ span: Duration) {
-    time.advance(by: span)
-    airwaves.pass()
+    // What is on its way arrives meanwhile.
+    for part in [min(span, Airwaves.underWayMax), max(.zero, span - Airwaves.underWayMax)] {
+      time.advance(by: part)
+      airwaves.pass()
+    }
     airwaves.age()
   }
 

@@ -213,6 +213,7 @@ package final class FakeBroker {
   /// What has waited long enough goes back to its stage, with the broker's own headers.
   private func moveDue() {
     let now = time.elapsed()
+    guard let next = nextDue, next <= now else { return }
     var due: [(due: Duration, stored: Stored, stage: StageRoute)] = []
     for name in rungs.keys.sorted() {
       guard var rung = rungs[name] else { continue }

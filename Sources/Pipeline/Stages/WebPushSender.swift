@@ -33,6 +33,7 @@ package final class WebPushSender: Stage {
   private var nextNumber: UInt64 = 1
   /// By host.
   var guards: [String: MassGuard<SubscriptionID>] = [:]
+  private var breaker = HostBreaker()
   /// Alarms given about a host since it last took something.
   var alarmed: [String: Set<String>] = [:]
 
@@ -108,7 +109,21 @@ package final class WebPushSender: Stage {
     for result in carrier.advance() {
       guard let sending = sent.removeValue(forKey: result.number) else { continue }
       busyJobs.remove(sending.job.id)
+      note(result.outcome, of: sending)
       answered.append((sending, result.outcome))
+    }
+  }
+
+  private func note(_ outcome: WebPushOutcome, of sending: Sending) {
+    guard let host = sending.target?.subscription.endpoint.host else { return }
+    switch outcome {
+    case .answered:
+      if breaker.answered(host) { log.info("push service answers again", ["host": host]) }
+    case .unanswered(let reason):
+      if breaker.unanswered(host, now: time.now()) {
+        log.error("push service does not answer", ["host": host, "because": reason])
+      }
+    case .forbidden: break
     }
   }
 
@@ -165,10 +180,19 @@ package final class WebPushSender: Stage {
     }
   }
 
+  /// The wait for a host that does not answer.
+  private static let waitWhileOpen: Duration = .seconds(30)
+
   /// Nil when it is under way.
   private func send(
     _ sending: Sending, to subscription: WebPushSubscription, _ key: VAPIDKey, now: UnixTime
   ) -> Settlement? {
+    let host = subscription.endpoint.host
+    guard breaker.permits(host, now: now) else {
+      return settlement(
+        sending.delivery,
+        .retry(notBefore: Self.waitWhileOpen, because: "\(host) does not answer"))
+    }
     var sending = sending
     let body = WebPushEncryption.body(
       of: Array(sending.payload), p256dh: subscription.p256dh, auth: subscription.auth)

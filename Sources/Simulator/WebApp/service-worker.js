@@ -54,7 +54,8 @@ async function open(url) {
   if (!page) return self.clients.openWindow(target.href);
   // A page that this worker does not control cannot be led by it, but can be told.
   const led = await page.navigate(target.href).catch(() => page.postMessage({ kind: "open", url: target.href }));
-  return (led || page).focus?.();
+  // Browsers may refuse; the page is where it should be all the same.
+  await (led || page).focus().catch(() => {});
 }
 
 self.addEventListener("notificationclick", (event) => {

@@ -60,7 +60,7 @@ struct APIRole: Sendable {
     let process = try RoleProcess(frame)
     let store = try StoreWiring.open(databasePath)
     let threads = try start(own, process, store: store, broker: broker)
-    try process.runUntilStopped(threads, failure: FirstFailure())
+    try process.runUntilStopped(threads)
   }
 
   /// Serves, and starts the relay; both end with the process. `bell`: wakes the relay.

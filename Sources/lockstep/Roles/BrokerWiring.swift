@@ -42,25 +42,22 @@ struct BrokerWiring: Sendable {
   /// needs).
   ///
   /// - Returns: false when the process is to stop; a topology that does not fit is its reason.
-  func isReady(
-    for stage: StageName?, process: RoleProcess, failure: FirstFailure
-  ) -> Bool {
+  func isReady(for stage: StageName?, process: RoleProcess, health: Health) -> Bool {
     var backoff = Backoff()
     while !process.stop.isRaised {
       do {
         try RabbitMQTopology.check(routes, stage: stage, at: address, time: process.time)
-        process.health.report("broker", trouble: nil)
+        health.report("broker", trouble: nil)
         return true
       } catch {
         switch error {
         case .broker(let loss):
-          process.health.report("broker", trouble: loss.reason)
+          health.report("broker", trouble: loss.reason)
           process.log.warning("broker is away", ["because": loss.reason])
           process.stop.wait(atMost: backoff.next())
         case .differs, .missing:
           process.log.error("topology does not fit", ["because": "\(error)"])
-          failure.note(CommandFailure(.configuration, "\(error)"))
-          process.stop.raise()
+          process.fail(CommandFailure(.configuration, "\(error)"))
         }
       }
     }

@@ -24,11 +24,11 @@ enum NotifierRole {
     }
     let process = try RoleProcess(frame)
     let store = try StoreWiring.open(databasePath)
-    let failure = FirstFailure()
     let bell = Bell()
     let notifying = try worker.start(
-      process, store: store, broker: broker, apns: nil, origin: origin, prefetch: prefetch,
-      failure: failure)
+      in: process,
+      with: WorkerRole.Equipment(store: store, broker: broker, prefetch: prefetch, origin: origin),
+      health: process.health)
     if origin == nil {
       process.log.info("no browser is told", ["because": "LOCKSTEP_WEB_ORIGIN is not set"])
     }
@@ -36,7 +36,7 @@ enum NotifierRole {
       [
         (name, notifying), startSweep(process, store: store, limits: limits, bell: bell),
         RelayWiring.start(process, store: store, broker: broker, bell: bell),
-      ], failure: failure)
+      ])
   }
 
   /// `bell`: wakes the relay that carries the sweep's events.

@@ -15,6 +15,7 @@ final class RoleProcess: Sendable {
   let time = SystemTime()
   let grace: Duration
   private let admin: HTTPServer
+  private let failure = FirstFailure()
 
   /// How long after the grace the process still waits for a loop to return before it names it.
   private static let lastWait: Duration = .seconds(5)
@@ -54,20 +55,24 @@ final class RoleProcess: Sendable {
     }
   }
 
+  /// Stops the process because one of its loops cannot go on; the first such reason is told.
+  func fail(_ reason: CommandFailure) {
+    failure.note(reason)
+    stop.raise()
+  }
+
   /// Calls the process ready as far as its loops are, waits for the stop signal, then until every
   /// loop has returned.
   ///
   /// - Throws: ``CommandFailure`` naming the loops that hang, or what made the process stop.
-  func runUntilStopped(_ loops: [(name: String, thread: OwnedThread)], failure: FirstFailure) throws
-  {
+  func runUntilStopped(_ loops: [(name: String, thread: OwnedThread)]) throws {
     health.report("process", trouble: nil)
     while !stop.isRaised { stop.wait(atMost: .seconds(60)) }
     health.report("process", trouble: "draining")
     log.info("stopping", ["grace_seconds": "\(grace.components.seconds)"])
     let end = time.elapsed() + grace + Self.lastWait
-    let bell = Bell()
     while loops.contains(where: { !$0.thread.hasEnded }), time.elapsed() < end {
-      Poll.wait([(bell.descriptor, Poll.readable)], atMost: .milliseconds(20))
+      Poll.wait([], atMost: .milliseconds(20))
     }
     admin.stop()
     if let reason = failure.reason { throw reason }

@@ -30,17 +30,18 @@ enum RunRole {
     }
     let process = try RoleProcess(frame)
     let store = try StoreWiring.open(databasePath)
-    let failure = FirstFailure()
     let bell = Bell()
     var loops = try APIRole.start(api, process, store: store, broker: broker, bell: bell)
     loops.append(
       NotifierRole.startSweep(process, store: store, limits: api.api.session, bell: bell))
+    let equipment = WorkerRole.Equipment(
+      store: store, broker: broker, prefetch: prefetch, apns: apns, webPush: webPush,
+      origin: hasWebPush ? origin : nil)
     for worker in workers where worker.stage != .webpush || hasWebPush {
-      let thread = try worker.start(
-        process, store: store, broker: broker, apns: worker.stage == .apns ? apns : nil,
-        webPush: webPush, origin: hasWebPush ? origin : nil, prefetch: prefetch, failure: failure)
-      loops.append((worker.name, thread))
+      // The API beside it serves on, whatever one stage has.
+      let health = process.health.scoped(to: worker.name, effect: .degrades)
+      loops.append((worker.name, try worker.start(in: process, with: equipment, health: health)))
     }
-    try process.runUntilStopped(loops, failure: failure)
+    try process.runUntilStopped(loops)
   }
 }

@@ -18,6 +18,20 @@ struct WorkerRole: Sendable {
   static let notifier = WorkerRole(stage: .notify, name: "notifier")
   static let webPushSender = WorkerRole(stage: .webpush, name: "webpush-sender")
 
+  /// What the stages of one process work with.
+  struct Equipment: Sendable {
+    let store: any Store
+    let broker: BrokerWiring
+    /// Deliveries in hand; nil: what queues.yaml says.
+    let prefetch: Int?
+    /// Wanted by the sender.
+    var apns: APNsWiring?
+    /// Wanted by the Web Push sender.
+    var webPush: WebPushWiring?
+    /// Where the web app lives; nil tells no browser.
+    var origin: WebOrigin?
+  }
+
   /// The process of this role alone.
   func run(_ invocation: Invocation) throws {
     var settings = invocation.settings
@@ -31,12 +45,11 @@ struct WorkerRole: Sendable {
       throw Reading.failure(settings)
     }
     let process = try RoleProcess(frame)
-    let store = try StoreWiring.open(databasePath)
-    let failure = FirstFailure()
-    let thread = try start(
-      process, store: store, broker: broker, apns: apns, webPush: webPush, prefetch: prefetch,
-      failure: failure)
-    try process.runUntilStopped([(name, thread)], failure: failure)
+    let equipment = Equipment(
+      store: try StoreWiring.open(databasePath), broker: broker, prefetch: prefetch, apns: apns,
+      webPush: webPush)
+    let thread = try start(in: process, with: equipment, health: process.health)
+    try process.runUntilStopped([(name, thread)])
   }
 
   /// Nil: what queues.yaml says.
@@ -45,59 +58,58 @@ struct WorkerRole: Sendable {
     return settings.integer("PREFETCH", in: 1...2000, default: 1)
   }
 
-  /// Starts the thread that owns this stage's connections. `origin`: where the web app lives; nil
-  /// tells no browser.
-  func start(
-    _ process: RoleProcess, store: any Store, broker: BrokerWiring, apns: APNsWiring?,
-    webPush: WebPushWiring? = nil, origin: WebOrigin? = nil, prefetch: Int?, failure: FirstFailure
-  ) throws -> OwnedThread {
-    if let apns { _ = try apns.makeTransport(process) }
-    process.health.report("broker", trouble: "not connected yet")
+  /// Starts the thread that owns this stage's connections. It tells `health` what it is up to.
+  func start(in process: RoleProcess, with equipment: Equipment, health: Health) throws
+    -> OwnedThread
+  {
+    // What cannot be used is found before the thread starts.
+    if stage == .apns { _ = try equipment.apns?.makeTransport(process) }
+    health.report("broker", trouble: "not connected yet")
     let role = self
     return OwnedThread.start(named: name) {
-      guard broker.isReady(for: role.stage, process: process, failure: failure) else { return }
+      guard equipment.broker.isReady(for: role.stage, process: process, health: health) else {
+        return
+      }
       do {
-        let stage = try role.makeStage(
-          process, store: store, routes: broker.routes, apns: apns, webPush: webPush,
-          origin: origin)
-        var route = broker.routes[role.stage]
-        if let prefetch { route.prefetch = prefetch }
-        let link = RabbitMQLink(
-          broker.address, queue: route.queue, prefetch: route.prefetch, name: role.name,
-          time: process.time, log: process.log)
-        let worker = Worker(
-          route: route, link: link, stage: stage, time: process.time, log: process.log,
-          metrics: process.metrics, health: process.health)
-        process.log.info("working", ["queue": route.queue, "prefetch": "\(route.prefetch)"])
-        worker.run(until: process.stop, grace: process.grace)
+        try role.work(in: process, with: equipment, health: health)
       } catch {
-        failure.note(
+        process.fail(
           error as? CommandFailure ?? CommandFailure(.software, "\(role.name): \(error)"))
-        process.stop.raise()
       }
     }
   }
 
-  private func makeStage(
-    _ process: RoleProcess, store: any Store, routes: Routes, apns: APNsWiring?,
-    webPush: WebPushWiring?, origin: WebOrigin?
-  ) throws -> any Stage {
+  private func work(in process: RoleProcess, with equipment: Equipment, health: Health) throws {
+    var route = equipment.broker.routes[stage]
+    if let prefetch = equipment.prefetch { route.prefetch = prefetch }
+    let link = RabbitMQLink(
+      equipment.broker.address, queue: route.queue, prefetch: route.prefetch, name: name,
+      time: process.time, log: process.log)
+    let worker = Worker(
+      route: route, link: link, stage: try makeStage(process, equipment), time: process.time,
+      log: process.log, metrics: process.metrics, health: health)
+    process.log.info("working", ["queue": route.queue, "prefetch": "\(route.prefetch)"])
+    worker.run(until: process.stop, grace: process.grace)
+  }
+
+  private func makeStage(_ process: RoleProcess, _ equipment: Equipment) throws -> any Stage {
+    let store = equipment.store
+    let routes = equipment.broker.routes
     switch stage {
     case .build: return PayloadBuilder(store: store, pushes: routes[.apns], time: process.time)
     case .notify:
       return Notifier(
         store: store, pushes: routes[.apns],
-        webPush: origin.map { WebPushOutlet(route: routes[.webpush], origin: $0) },
+        webPush: equipment.origin.map { WebPushOutlet(route: routes[.webpush], origin: $0) },
         time: process.time, metrics: NotificationMetrics(process.metrics))
     case .webpush:
-      guard let webPush else { preconditionFailure("the sender's settings were read") }
+      guard let webPush = equipment.webPush else { preconditionFailure("its settings were read") }
       return webPush.makeSender(process, store: store)
     case .apns:
-      guard let apns else { preconditionFailure("the sender's settings were read") }
+      guard let apns = equipment.apns else { preconditionFailure("its settings were read") }
       return APNsSender(
         store: store, pushes: routes[.apns], transport: try apns.makeTransport(process),
-        bundleID: apns.bundleID,
-        time: process.time, log: process.log, metrics: process.metrics)
+        bundleID: apns.bundleID, time: process.time, log: process.log, metrics: process.metrics)
     }
   }
 }
