@@ -71,7 +71,7 @@ let package = Package(
     library("HTTP2", ["COpenSSL", "CNghttp2", "CLinux", "ServiceRuntime"]),
     library(
       "RabbitMQBroker",
-      ["CRabbitMQ", "CYAML", "CLinux", "Pipeline", "ServiceRuntime", "Vocabulary"]),
+      ["CRabbitMQ", "CYAML", "CLinux", "HTTPClient", "Pipeline", "ServiceRuntime", "Vocabulary"]),
     library(
       "APNsTransport",
       ["HTTP2", "Cryptography", "Pushes", "Pipeline", "ServiceRuntime", "Vocabulary"]),
@@ -127,6 +127,15 @@ let package = Package(
       dependencies: ["SQLiteStore", "Pipeline", "Sessions", "ServiceRuntime", "Vocabulary"],
       path: "Tests/Benchmarks/Expiry", swiftSettings: strict),
 
+    // Measures pushes against a stand-in, see Tests/Benchmarks/push; not part of a deployment.
+    .executableTarget(
+      name: "lockstep-bench",
+      dependencies: [
+        "Vocabulary", "Pushes", "ServiceRuntime", "Pipeline", "HTTP2", "RabbitMQBroker",
+        "APNsTransport", "SQLiteStore",
+      ],
+      path: "Tests/Benchmarks/Push", swiftSettings: strict),
+
     .target(
       name: "TestSupport",
       dependencies: ["Pipeline", "Sessions", "Pushes", "Vocabulary", "Cryptography", "HTTPClient"],
@@ -179,7 +188,30 @@ let package = Package(
     tests(
       "EndToEnd", ["HTTPClient", "Pipeline", "Vocabulary", "Cryptography"],
       resources: [.copy("foreign_publisher.py")]),
+    tests(
+      "Simulation",
+      [
+        "HTTPAPI", "HTTPServing", "Simulator", "Pipeline", "Sessions", "Pushes",
+        "ActivityContracts", "Cryptography", "ServiceRuntime", "Vocabulary",
+      ]),
+    .target(
+      name: "FuzzEntries",
+      dependencies: [
+        "HTTPAPI", "HTTPServing", "HTTP2", "APNsTransport", "SQLiteStore", "RabbitMQBroker",
+        "Pipeline", "Sessions", "Pushes", "Cryptography", "ServiceRuntime", "Vocabulary",
+      ],
+      path: "Tests/Fuzz/Entries", swiftSettings: strict),
+    tests("Fuzz", ["FuzzEntries"]),
     tests("Tidy", []),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The fuzzer's own program, which only `Tests/Fuzz/run` builds.
+if Context.environment["LOCKSTEP_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "lockstep-fuzz", dependencies: ["FuzzEntries"], path: "Tests/Fuzz/Driver",
+      swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+  package.products.append(.executable(name: "lockstep-fuzz", targets: ["lockstep-fuzz"]))
+}

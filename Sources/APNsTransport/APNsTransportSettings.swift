@@ -21,8 +21,9 @@ package struct APNsTransportSettings: Sendable {
   package var waitingMax = 64
   /// From ``APNsTransport/send(_:)`` to the answer.
   package var requestTimeout = Duration.seconds(10)
-  /// How often the transport sends one request again by itself, APNs never having processed it.
-  package var resendsMax = 3
+  /// How often the transport sends one request again by itself, APNs never having processed it. A
+  /// GOAWAY can meet one several times when more is in flight than a connection lives to answer.
+  package var resendsMax = 10
   /// A connection without traffic for so long is asked for a sign of life.
   package var idlePing = Duration.seconds(3600)
   /// So is one that has left requests unanswered for so long.

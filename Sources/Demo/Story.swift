@@ -131,6 +131,9 @@ final class Story {
       try phones.add(person, token: token, apiURL: settings.apiURL)
       if person.id == Self.jaqueline.id {
         try phones.addBrowser(of: person, token: token, apiURL: settings.apiURL)
+        if !settings.once {
+          print("\(person.name)'s web app is at \(settings.simulatorURL)/app/#token=\(token)")
+        }
       }
     }
     hasPhones = true

@@ -62,4 +62,7 @@ package enum HTTP2Reply: Sendable {
   /// GOAWAY, then the end once the streams that remain are done. With `after`, this stream is the
   /// last that counts and gets that answer; without, it and later ones count as not processed.
   case goAway(debug: String, after: HTTP2Response?)
+  /// SETTINGS first, for this connection alone: how many streams it may have open from now on (nil:
+  /// as many as at the start).
+  indirect case withStreams(UInt32?, then: HTTP2Reply)
 }

@@ -8,11 +8,17 @@ package final class HTTP2Server: Sendable {
   package struct Settings: Sendable {
     /// What SETTINGS say to a new connection.
     package var maxConcurrentStreams: UInt32
+    /// What they say before: until the first answer of 200 on the connection, as APNs does for a
+    /// sender with a provider token. Nil: the whole at once.
+    package var streamsAtStart: UInt32?
     /// More are refused.
     package var connectionsMax: Int
 
-    package init(maxConcurrentStreams: UInt32 = 1000, connectionsMax: Int = 4096) {
+    package init(
+      maxConcurrentStreams: UInt32 = 1000, streamsAtStart: UInt32? = nil, connectionsMax: Int = 4096
+    ) {
       self.maxConcurrentStreams = maxConcurrentStreams
+      self.streamsAtStart = streamsAtStart
       self.connectionsMax = connectionsMax
     }
   }

@@ -23,6 +23,9 @@ final class ServerConnection {
   private(set) var life: Life
   /// Answers that wait for their moment: what to send, on which stream, after how long.
   private(set) var postponed: [(after: Duration, stream: Int32, response: HTTP2Response)] = []
+  private let settings: HTTP2Server.Settings
+  /// No request was answered with 200 yet.
+  private var isWarmingUp: Bool
   private let handler: @Sendable (HTTP2Request) -> HTTP2Reply
   private let writer: HeaderWriter
   /// Later streams than this were declared unprocessed by a GOAWAY, and so must stay.
@@ -30,10 +33,12 @@ final class ServerConnection {
   private var streams: [Int32: ServerStream] = [:]
 
   init(
-    number: Int, socket: SecureSocket, maxConcurrentStreams: UInt32, writer: HeaderWriter,
+    number: Int, socket: SecureSocket, settings: HTTP2Server.Settings, writer: HeaderWriter,
     now: Duration, handler: @escaping @Sendable (HTTP2Request) -> HTTP2Reply
   ) throws(TLSError) {
     self.number = number
+    self.settings = settings
+    isWarmingUp = settings.streamsAtStart != nil
     self.handler = handler
     self.writer = writer
     life = .handshaking(since: now)
@@ -44,7 +49,8 @@ final class ServerConnection {
     guard code == 0, let session else { throw TLSError("no HTTP/2 session") }
     pump = FramePump(session: session, socket: socket)
     nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
-    submitSettings(maxConcurrentStreams: maxConcurrentStreams)
+    submitSettings(
+      maxConcurrentStreams: settings.streamsAtStart ?? settings.maxConcurrentStreams)
     nghttp2_session_set_local_window_size(session, 0, 0, Self.connectionWindowBytes)
   }
 
@@ -119,6 +125,9 @@ final class ServerConnection {
     case .never: break
     case .goDeaf: life = .deaf
     case .dropConnection: life = .ended
+    case .withStreams(let count, let reply):
+      submitSettings(maxConcurrentStreams: count ?? settings.maxConcurrentStreams)
+      carryOut(reply, on: stream)
     case .goAway(let debug, let response):
       if let response { respond(response, on: stream.id) }
       goAway(debug: debug, last: response == nil ? max(0, stream.id - 2) : stream.id)
@@ -148,6 +157,10 @@ final class ServerConnection {
   /// Answers, unless the stream is gone by now.
   func respond(_ response: HTTP2Response, on id: Int32) {
     guard let stream = streams[id] else { return }
+    if isWarmingUp, response.status == 200 {
+      isWarmingUp = false
+      submitSettings(maxConcurrentStreams: settings.maxConcurrentStreams)
+    }
     _ = stream.submit(response, to: pump.session, writer: writer)
   }
 }

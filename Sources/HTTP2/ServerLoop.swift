@@ -81,8 +81,7 @@ final class ServerLoop {
       // A client that cannot be set up is only closed: it will see that.
       guard let socket = try? SecureSocket(context: tls.context, descriptor: client),
         let connection = try? ServerConnection(
-          number: nextNumber, socket: socket,
-          maxConcurrentStreams: settings.maxConcurrentStreams, writer: writer, now: elapsed(),
+          number: nextNumber, socket: socket, settings: settings, writer: writer, now: elapsed(),
           handler: handler)
       else { continue }
       nextNumber += 1

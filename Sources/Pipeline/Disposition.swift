@@ -13,14 +13,6 @@ package struct Settlement: Hashable, Sendable {
     self.disposition = disposition
     self.outgoing = outgoing
   }
-
-  /// Whether anything goes out because of it, a copy of the delivery included.
-  var publishes: Bool {
-    switch disposition {
-    case .retry, .park, .dead: true
-    case .done, .stale, .superseded, .expired, .handBack: !outgoing.isEmpty
-    }
-  }
 }
 
 package enum Disposition: Hashable, Sendable {

@@ -4,12 +4,25 @@ import Vocabulary
 /// Carries events from the outbox to the broker: a row goes only once the broker confirmed it.
 ///
 /// Several relays may run; each leases what it carries. One that dies keeps its lease until it runs
-/// out, then another carries the same events, with the same ids. One thread runs a relay.
+/// out, then another carries the same events, with the same ids. Events of one key (a session) go
+/// one after the other: the next only once the broker confirmed the one before. What the broker
+/// refuses again and again while it takes others is parked: it stays, is tried now and then, and
+/// holds nothing back. One thread runs a relay.
 package final class OutboxRelay {
   /// Events published in one window.
   package static let window = 500
   /// How long events are held; far above what a window takes.
   package static let lease: Duration = .seconds(30)
+  /// No further part of a window is begun later than this: with the wait for its confirms the lease
+  /// still holds.
+  package static let publishingMax: Duration = .seconds(5)
+  /// Refusals before an event is parked: some four minutes.
+  package static let triesMax = 20
+  /// How long a parked event waits for its next try.
+  package static let parkedWait: Duration = .seconds(300)
+  /// The wait after the first refusal, doubled by each more up to the longest.
+  static let refusedWaitLeast: Duration = .milliseconds(500)
+  static let refusedWaitMost: Duration = .seconds(15)
 
   private let store: any Store
   private let publisher: any Publisher
@@ -21,6 +34,7 @@ package final class OutboxRelay {
   private let confirmLatency: Histogram
   private let depth: Gauge
   private let oldest: Gauge
+  private let parked: Gauge
 
   private let health: Health
   private let onDepth: (Int) -> Void
@@ -55,6 +69,9 @@ package final class OutboxRelay {
     depth = metrics.gauge("lockstep_outbox_events", help: "Events that wait for a confirm.")
     oldest = metrics.gauge(
       "lockstep_outbox_oldest_seconds", help: "Age of the oldest event in the outbox.")
+    parked = metrics.gauge(
+      "lockstep_outbox_parked_events",
+      help: "Events that the broker refused again and again; tried now and then.")
   }
 
   /// Carries one window.
@@ -78,46 +95,109 @@ package final class OutboxRelay {
       try $0.leaseEvents(atMost: Self.window, now: now, until: now + Self.lease)
     }
     guard !events.isEmpty else { return 0 }
-    let begun = time.elapsed()
-    let outcomes: [PublishOutcome]
-    do {
-      outcomes = try publisher.publish(
-        events.map {
-          OutgoingMessage(
-            exchange: eventsExchange, routingKey: $0.routingKey, message: $0.message)
-        })
-    } catch {
-      try store.write { try $0.releaseEvents(events.map(\.sequence)) }
-      throw error
-    }
-    confirmLatency.observe((time.elapsed() - begun).secondsAndFraction)
-    return try settle(events, outcomes)
+    return try carry(events)
   }
 
-  private func settle(_ events: [OutboxEvent], _ outcomes: [PublishOutcome]) throws -> Int {
-    var confirmed: [Int64] = []
-    var kept: [Int64] = []
-    for (event, outcome) in zip(events, outcomes) {
-      if outcome == .confirmed {
-        confirmed.append(event.sequence)
-      } else {
-        kept.append(event.sequence)
-        log.error(
-          "event refused, kept in the outbox",
-          ["event": event.message.id, "type": event.routingKey, "because": "\(outcome)"])
+  // MARK: Publishing
+
+  /// What became of leased events.
+  private struct Carried {
+    var confirmed: [OutboxEvent] = []
+    var refused: [OutboxEvent] = []
+    /// Not published, or not answered for.
+    var left: [OutboxEvent] = []
+  }
+
+  private func carry(_ events: [OutboxEvent]) throws -> Int {
+    let begun = time.elapsed()
+    var carried = Carried()
+    var stuckKeys: Set<String> = []
+    var loss: BrokerLost?
+    for wave in Self.waves(events) {
+      let going = wave.filter { event in !(event.orderKey.map(stuckKeys.contains) ?? false) }
+      carried.left += wave.filter { event in event.orderKey.map(stuckKeys.contains) ?? false }
+      guard loss == nil, time.elapsed() - begun < Self.publishingMax else {
+        carried.left += going
+        continue
+      }
+      do throws(BrokerLost) {
+        for (event, outcome) in zip(going, try publisher.publish(going.map(outgoing))) {
+          note(event, outcome, in: &carried)
+          if outcome != .confirmed, let key = event.orderKey { stuckKeys.insert(key) }
+        }
+      } catch {
+        loss = error
+        carried.left += going
       }
     }
-    try store.write {
-      try $0.removeEvents(confirmed)
-      try $0.releaseEvents(kept)
+    confirmLatency.observe((time.elapsed() - begun).secondsAndFraction)
+    try settle(carried)
+    if let loss { throw loss }
+    return carried.confirmed.count
+  }
+
+  /// Parts of a window that may be in flight at once: no key twice in a part.
+  static func waves(_ events: [OutboxEvent]) -> [[OutboxEvent]] {
+    var waves: [[OutboxEvent]] = []
+    var seen: [String: Int] = [:]
+    for event in events {
+      let place = event.orderKey.map { seen[$0, default: 0] } ?? 0
+      if let key = event.orderKey { seen[key] = place + 1 }
+      if place == waves.count { waves.append([]) }
+      waves[place].append(event)
     }
-    published.add(confirmed.count)
-    unpublished.add(kept.count)
-    return confirmed.count
+    return waves
+  }
+
+  private func outgoing(_ event: OutboxEvent) -> OutgoingMessage {
+    OutgoingMessage(
+      exchange: eventsExchange, routingKey: event.routingKey, message: event.message)
+  }
+
+  private func note(_ event: OutboxEvent, _ outcome: PublishOutcome, in carried: inout Carried) {
+    switch outcome {
+    case .confirmed: carried.confirmed.append(event)
+    case .held: carried.left.append(event)
+    case .returned, .refused:
+      carried.refused.append(event)
+      log.error(
+        "event refused, kept in the outbox",
+        ["event": event.message.id, "type": event.routingKey, "because": "\(outcome)"])
+    }
+  }
+
+  private func settle(_ carried: Carried) throws {
+    let now = time.now()
+    // When nothing goes, a queue is full or the broker is ill: no event is to blame.
+    let parks = { (event: OutboxEvent) in
+      !carried.confirmed.isEmpty && event.tries + 1 >= Self.triesMax
+    }
+    try store.write { rows in
+      try rows.removeEvents(carried.confirmed.map(\.sequence))
+      try rows.releaseEvents(carried.left.map(\.sequence))
+      for event in carried.refused {
+        let wait = parks(event) ? Self.parkedWait : Self.refusedWait(tries: event.tries)
+        try rows.postponeEvents([event.sequence], until: now + wait, parking: parks(event))
+      }
+    }
+    for event in carried.refused where parks(event) {
+      log.error("event parked", ["event": event.message.id, "type": event.routingKey])
+    }
+    published.add(carried.confirmed.count)
+    unpublished.add(carried.refused.count)
+  }
+
+  /// `tries`: refusals before this one.
+  static func refusedWait(tries: Int) -> Duration {
+    min(refusedWaitLeast * Double(1 << min(max(tries, 0), 10)), refusedWaitMost)
   }
 
   private func measured(_ now: UnixTime) throws -> Int {
-    let waiting = try store.read { try $0.outboxDepth() }
+    let (waiting, parked) = try store.read { (try $0.outboxDepth(), try $0.parkedEvents()) }
+    self.parked.set(Double(parked))
+    health.report(
+      "outbox-parked", trouble: parked > 0 ? "\(parked) events are refused again and again" : nil,
+      effect: .degrades)
     depth.set(Double(waiting.events))
     onDepth(waiting.events)
     oldest.set(waiting.oldest.map { max(0, (now - $0).secondsAndFraction) } ?? 0)

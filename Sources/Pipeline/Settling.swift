@@ -11,13 +11,17 @@ package enum RetryHeader {
   package static let originQueue = "x-origin-queue"
   /// Unix milliseconds.
   package static let firstFailedAt = "x-first-failed-at"
+  /// Unix milliseconds.
+  package static let lastFailedAt = "x-last-failed-at"
   package static let lastError = "x-last-error"
+  /// How often a person sent it from the dead queue back to where it failed.
+  package static let replays = "x-replays"
 
   /// Longer reasons are cut: a message's headers must fit one frame. In UTF-8 bytes.
   package static let lastErrorBytesMax = 1024
 
   /// Kept on a copy, these make RabbitMQ up to 3.13 lose it as a cycle, or count against it.
-  static let stripped: Set<String> = [
+  package static let stripped: Set<String> = [
     "x-death", "x-first-death-exchange", "x-first-death-queue", "x-first-death-reason",
     "x-last-death-exchange", "x-last-death-queue", "x-last-death-reason", "x-delivery-count",
     "x-acquired-count", "CC", "BCC",
@@ -83,6 +87,7 @@ extension StageRoute {
   private func failed(_ delivery: Delivery, because reason: String, now: UnixTime) -> Message {
     var message = delivery.message.withoutBrokerHeaders
     message.headers[RetryHeader.attempt] = .integer(Int64(delivery.attempt))
+    message.headers[RetryHeader.lastFailedAt] = .integer(now.milliseconds)
     message.headers[RetryHeader.lastError] = .text(
       reason.shortened(toBytes: RetryHeader.lastErrorBytesMax))
     let origin: [(String, HeaderValue)] = [

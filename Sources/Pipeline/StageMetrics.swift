@@ -7,6 +7,8 @@ struct StageMetrics {
   let received: Counter
   let published: Counter
   let publishRefused: Counter
+  /// Kept: writing the labels of a counter costs as much as the rest of the worker's loop.
+  private var outcomes: [String: Counter] = [:]
 
   init(_ metrics: Metrics, stage: StageName) {
     self.metrics = metrics
@@ -22,10 +24,12 @@ struct StageMetrics {
       help: "Messages of the stage that the broker returned or refused.", labels: labels)
   }
 
-  func outcome(_ name: String) {
-    metrics.counter(
+  mutating func outcome(_ name: String) {
+    if let known = outcomes[name] { return known.add() }
+    let counter = metrics.counter(
       "lockstep_stage_messages_total", help: "Messages settled by the stage, by outcome.",
-      labels: ["stage": stage, "outcome": name]
-    ).add()
+      labels: ["stage": stage, "outcome": name])
+    outcomes[name] = counter
+    counter.add()
   }
 }

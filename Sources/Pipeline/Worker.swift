@@ -6,21 +6,27 @@ import Vocabulary
 ///
 /// Nothing is acknowledged before its effect is stored and what it caused is confirmed, so SIGKILL
 /// at any instant loses nothing: what was not acknowledged comes again.
+///
+/// A stage that fails other than by the store is dealt with as ``StageCalls`` says. One that holds
+/// the thread longer than its limit ends the process: what was in hand comes again.
 package final class Worker {
   private let route: StageRoute
   private let link: any BrokerLink
   private let stage: any Stage
+  private let calls: StageCalls
   private let time: any TimeSource
   private let log: Log
-  private let metrics: StageMetrics
+  private var metrics: StageMetrics
   private let health: Health
 
   private var backoff = Backoff()
   /// Taken from the broker and refused by the stage because the store was away.
   private var offeredAgain: [Delivery] = []
   /// Settled by the stage; what they cause is not confirmed yet.
-  private var unconfirmed: [Settlement] = []
+  private var unconfirmed: [Pending] = []
   private var spread = 0
+  /// A mistake in the program that no single delivery is to blame for; the worker must end.
+  package private(set) var defect: String?
   /// The reason, while the link is down.
   package private(set) var brokerTrouble: String? {
     didSet { health.report("broker", trouble: brokerTrouble) }
@@ -32,8 +38,9 @@ package final class Worker {
 
   package init(
     route: StageRoute, link: any BrokerLink, stage: any Stage, time: any TimeSource, log: Log,
-    metrics: Metrics, health: Health = Health()
+    metrics: Metrics, health: Health = Health(), watchdog: Watchdog? = nil
   ) {
+    calls = StageCalls(stage: stage, watchdog: watchdog, log: log)
     self.route = route
     self.link = link
     self.stage = stage
@@ -60,25 +67,14 @@ package final class Worker {
   package func turn(receiving: Bool = true) throws(BrokerLost) -> Bool {
     try link.open()
     try link.keepAlive()
-    var settlements = unconfirmed
-    unconfirmed = []
     let received = receiving ? try receive() : offeredAgain
-    var trouble: String?
     // Whatever the stage could not store stays with us or with it, unacknowledged.
-    do {
-      if !received.isEmpty { settlements += try stage.take(received) }
-      offeredAgain = []
-    } catch {
-      trouble = "\(error)"
-      offeredAgain = received
-    }
-    do {
-      settlements += try stage.advance()
-    } catch {
-      trouble = "\(error)"
-    }
-    note(storeTrouble: trouble)
-    let settled = try settle(settlements)
+    let offered = calls.offer(received)
+    offeredAgain = offered.left
+    let advanced = calls.advance()
+    defect = defect ?? advanced.defect
+    note(storeTrouble: advanced.storeTrouble ?? offered.storeTrouble)
+    let settled = try settle(offered.settlements + advanced.settlements)
     if brokerTrouble != nil {
       log.info("broker is back")
       brokerTrouble = nil
@@ -117,43 +113,61 @@ package final class Worker {
 
   // MARK: Settling
 
+  /// A settled delivery with what is published before it is acknowledged. Made once: offered again
+  /// after an alarm, the publisher knows the same messages again.
+  private struct Pending {
+    let settlement: Settlement
+    let messages: [OutgoingMessage]
+
+    var delivery: Delivery { settlement.delivery }
+  }
+
   /// - Returns: how many were settled; the others stay in hand.
   private func settle(_ settlements: [Settlement]) throws(BrokerLost) -> Int {
-    // A delivery of an earlier connection comes again on this one; its copies must not go out too.
-    var current = settlements.filter { $0.delivery.tag.generation == link.generation }
-    if link.isBlocked {
-      // The broker takes acknowledgements while it blocks publishers.
-      unconfirmed += current.filter(\.publishes)
-      current.removeAll(where: \.publishes)
-    }
-    guard !current.isEmpty else { return 0 }
     let now = time.now()
-    let outgoing = current.map { messages(for: $0, now: now) }
-    let all = outgoing.flatMap(\.self)
-    var outcomes: ArraySlice<PublishOutcome> = []
-    if !all.isEmpty {
-      outcomes = try link.publish(all)[...]
-      metrics.published.add(all.count)
+    // A delivery of an earlier connection comes again on this one; its copies must not go out too.
+    let current = settlements.filter { $0.delivery.tag.generation == link.generation }
+    let pending =
+      unconfirmed + current.map { Pending(settlement: $0, messages: messages(for: $0, now: now)) }
+    unconfirmed = []
+    // First what waits for no confirm: nothing that the broker does to publishers delays it.
+    let settled = try conclude(pending.filter(\.messages.isEmpty))
+    let publishing = pending.filter { !$0.messages.isEmpty }
+    if link.isBlocked {
+      unconfirmed = publishing
+      return settled
     }
-    var acknowledged: [DeliveryTag] = []
-    var handedBack: [DeliveryTag] = []
-    for (settlement, messages) in zip(current, outgoing) {
-      let answers = outcomes.prefix(messages.count)
-      outcomes = outcomes.dropFirst(messages.count)
-      guard answers.allSatisfy({ $0 == .confirmed }) else {
-        hold(settlement, answers)
-        continue
-      }
-      if settlement.disposition == .handBack {
-        handedBack.append(settlement.delivery.tag)
+    return settled + (try conclude(try published(publishing)))
+  }
+
+  /// - Returns: those whose messages are all confirmed; the others stay in hand.
+  private func published(_ pending: [Pending]) throws(BrokerLost) -> [Pending] {
+    let all = pending.flatMap(\.messages)
+    guard !all.isEmpty else { return [] }
+    var outcomes = try link.publish(all)[...]
+    metrics.published.add(all.count)
+    var confirmed: [Pending] = []
+    for one in pending {
+      let answers = outcomes.prefix(one.messages.count)
+      outcomes = outcomes.dropFirst(one.messages.count)
+      if let answer = answers.first(where: { $0 != .confirmed }) {
+        hold(one, answer)
       } else {
-        acknowledged.append(settlement.delivery.tag)
+        confirmed.append(one)
       }
-      count(settlement)
     }
-    try link.acknowledge(acknowledged)
-    try link.handBack(handedBack)
-    return acknowledged.count + handedBack.count
+    return confirmed
+  }
+
+  private func conclude(_ pending: [Pending]) throws(BrokerLost) -> Int {
+    for one in pending { count(one.settlement) }
+    let (back, done) = (
+      pending.filter { $0.settlement.disposition == .handBack },
+      pending.filter { $0.settlement.disposition != .handBack }
+    )
+    try link.acknowledge(done.map(\.delivery.tag))
+    try link.handBack(back.map(\.delivery.tag))
+    return pending.count
   }
 
   private func messages(for settlement: Settlement, now: UnixTime) -> [OutgoingMessage] {
@@ -174,15 +188,15 @@ package final class Worker {
     }
   }
 
-  /// The broker would not take what this one causes (a queue full, a binding gone): it stays in
-  /// hand and is published again.
-  private func hold(_ settlement: Settlement, _ answers: ArraySlice<PublishOutcome>) {
-    let refusal = answers.first { $0 != .confirmed }
+  /// The broker does not take what this one causes (a queue full, a binding gone, an alarm): it
+  /// stays in hand and is published again.
+  private func hold(_ pending: Pending, _ answer: PublishOutcome) {
+    unconfirmed.append(pending)
+    if case .held = answer { return }
     log.error(
       "publish refused, kept in hand",
-      ["message": settlement.delivery.message.id, "because": "\(refusal ?? .confirmed)"])
+      ["message": pending.delivery.message.id, "because": "\(answer)"])
     metrics.publishRefused.add()
-    unconfirmed.append(settlement)
   }
 
   private func count(_ settlement: Settlement) {
@@ -211,7 +225,7 @@ package final class Worker {
     let end = time.elapsed() + grace
     do {
       try link.stopReceiving()
-      while inHand > 0, time.elapsed() < end {
+      while inHand > 0, defect == nil, time.elapsed() < end {
         if try !turn(receiving: false) { wait(.milliseconds(50)) }
       }
       let rest = stage.giveUpWaiting() + offeredAgain + unconfirmed.map(\.delivery)

@@ -7,11 +7,13 @@ extension Worker {
   /// The wait after the store failed.
   private static let storeWait: Duration = .seconds(1)
 
-  /// Runs until `stop` is raised, then drains within `grace`. A lost broker is waited out.
+  /// Runs until `stop` is raised, or the stage has a ``defect``, then drains within `grace`. A lost
+  /// broker is waited out.
   package func run(until stop: StopSignal, grace: Duration) {
     while !stop.isRaised {
       do {
         let happened = try turn()
+        if defect != nil { break }
         if storeTrouble != nil {
           stop.wait(atMost: Self.storeWait)
         } else if !happened {

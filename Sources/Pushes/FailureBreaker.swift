@@ -1,7 +1,7 @@
 import Vocabulary
 
-/// Tells when a service is down rather than a push unlucky: many pushes of one lane fail for reasons
-/// that are not theirs (5xx, no answer), for longer than one lost connection explains.
+/// Tells when a service is down rather than a push unlucky: many pushes of one lane fail for
+/// reasons that are not theirs (5xx, no answer), for longer than one lost connection explains.
 package struct FailureBreaker: Hashable, Sendable {
   /// Trips at this many failures …
   package static let failuresMin = 20

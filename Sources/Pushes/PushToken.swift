@@ -19,7 +19,7 @@ package struct PushToken: Hashable, Sendable {
     guard hex.utf8.count <= Self.digitsMax else { throw .tooLong(digits: hex.utf8.count) }
     guard hex.utf8.allSatisfy(\.isHexDigit) else { throw .notHexadecimal }
     guard hex.utf8.count.isMultiple(of: 2) else { throw .oddLength(digits: hex.utf8.count) }
-    self.hex = hex.lowercased()
+    self.hex = hex.utf8.contains { $0 < 0x61 && $0 > 0x39 } ? hex.lowercased() : hex
   }
 
   /// Eight digits that name the token in logs and records. Whoever holds a whole token can name

@@ -17,6 +17,8 @@ package final class RabbitMQPublisher: Publisher {
   private var connection: AMQPConnection?
   private var window = ConfirmWindow(nextTag: 1)
   private var blockedBecause: String?
+  /// Sent before the broker held us back, in the window's order; their answers may still come.
+  private var held: [OutgoingMessage] = []
 
   /// `name` is how the connection is called in the broker's lists.
   package init(
@@ -44,6 +46,7 @@ package final class RabbitMQPublisher: Publisher {
       throw error.asLost("confirms")
     }
     window = ConfirmWindow(nextTag: 1)
+    held = []
     blockedBecause = nil
     self.connection = connection
   }
@@ -71,6 +74,10 @@ package final class RabbitMQPublisher: Publisher {
 
   package func publish(_ messages: [OutgoingMessage]) throws(BrokerLost) -> [PublishOutcome] {
     try connected { connection throws(BrokerLost) in
+      var known = try connection.guarded(for: limits.confirming + .seconds(2)) {
+        () throws(BrokerLost) in
+        try answersOfHeld(connection)
+      }
       var outcomes: [PublishOutcome] = []
       outcomes.reserveCapacity(messages.count)
       var rest = messages[...]
@@ -79,7 +86,7 @@ package final class RabbitMQPublisher: Publisher {
         rest = rest.dropFirst(limits.window)
         outcomes += try connection.guarded(for: limits.confirming + .seconds(2)) {
           () throws(BrokerLost) in
-          try publishWindow(part, connection)
+          try publishWindow(part, &known, connection)
         }
       }
       return outcomes
@@ -98,29 +105,67 @@ package final class RabbitMQPublisher: Publisher {
     }
   }
 
-  private func publishWindow(_ messages: ArraySlice<OutgoingMessage>, _ connection: AMQPConnection)
-    throws(BrokerLost) -> [PublishOutcome]
+  /// What the broker has said about the messages of a window that it held back. Only the next
+  /// publish is told: a later message that is equal is another one.
+  private func answersOfHeld(_ connection: AMQPConnection) throws(BrokerLost)
+    -> [OutgoingMessage: PublishOutcome]
   {
-    let deadline = time.elapsed() + limits.confirming
     // Reading first also checks the heartbeat: a publish on a link that was silent for too long
     // would hang in librabbitmq 0.11.
     try look(connection)
-    while blockedBecause != nil { try awaitNext(connection, until: deadline) }
-    window = ConfirmWindow(nextTag: window.nextTag)
-    var misfits: [Int: PublishOutcome] = [:]
-    for (place, outgoing) in messages.enumerated() {
-      let (exchange, key) = (outgoing.exchange, outgoing.routingKey)
-      if let reason = outgoing.message.misfit(exchange: exchange, routingKey: key, limits: limits) {
-        misfits[place] = .refused(because: reason)
-        continue
-      }
-      try send(outgoing, connection)
-      if place % Self.messagesPerLook == Self.messagesPerLook - 1 { try look(connection) }
+    guard !held.isEmpty, blockedBecause == nil else { return [:] }
+    try awaitConfirms(connection, until: time.elapsed() + limits.confirming)
+    guard window.outstanding == 0 else { return [:] }
+    defer { held = [] }
+    return Dictionary(zip(held, window.outcomes.compactMap { $0 })) { first, second in
+      first == .confirmed ? second : first
     }
-    while window.outstanding > 0 { try awaitNext(connection, until: deadline) }
-    var answered = window.outcomes.compactMap { $0 }[...]
-    return messages.indices.enumerated().compactMap { place, _ in
-      misfits[place] ?? answered.popFirst()
+  }
+
+  /// `known`: messages that were sent before and are answered for; each answer is given once.
+  private func publishWindow(
+    _ messages: ArraySlice<OutgoingMessage>, _ known: inout [OutgoingMessage: PublishOutcome],
+    _ connection: AMQPConnection
+  ) throws(BrokerLost) -> [PublishOutcome] {
+    let deadline = time.elapsed() + limits.confirming
+    try look(connection)
+    if let reason = blockedBecause { return messages.map { _ in .held(because: reason) } }
+    window = ConfirmWindow(nextTag: window.nextTag)
+    var settled: [Int: PublishOutcome] = [:]
+    var sent: [Int] = []
+    for place in messages.indices where blockedBecause == nil {
+      let outgoing = messages[place]
+      let (exchange, key) = (outgoing.exchange, outgoing.routingKey)
+      if let outcome = known.removeValue(forKey: outgoing) {
+        settled[place] = outcome
+      } else if let reason = outgoing.message.misfit(
+        exchange: exchange, routingKey: key, limits: limits)
+      {
+        settled[place] = .refused(because: reason)
+      } else {
+        try send(outgoing, connection)
+        sent.append(place)
+        if sent.count % Self.messagesPerLook == 0 { try look(connection) }
+      }
+    }
+    try awaitConfirms(connection, until: deadline)
+    if window.outstanding > 0 { held = sent.map { messages[$0] } }
+    for (place, outcome) in zip(sent, window.outcomes) { settled[place] = outcome }
+    let reason = blockedBecause ?? "alarm"
+    return messages.indices.map { settled[$0] ?? .held(because: reason) }
+  }
+
+  /// Ends early when the broker holds publishers back: that may last for hours.
+  private func awaitConfirms(_ connection: AMQPConnection, until deadline: Duration)
+    throws(BrokerLost)
+  {
+    while window.outstanding > 0, blockedBecause == nil {
+      let rest = deadline - time.elapsed()
+      guard rest > .zero, let event = try connection.next(within: rest) else {
+        throw BrokerLost(
+          "no confirm for \(window.outstanding) messages within \(limits.confirming)")
+      }
+      take(event)
     }
   }
 
@@ -141,17 +186,6 @@ package final class RabbitMQPublisher: Publisher {
           state, AMQPConnection.channel, exchange, key, 1, 0, &properties, bytes)
       }
     }
-  }
-
-  private func awaitNext(_ connection: AMQPConnection, until deadline: Duration) throws(BrokerLost)
-  {
-    let rest = deadline - time.elapsed()
-    guard rest > .zero, let event = try connection.next(within: rest) else {
-      throw BrokerLost(
-        blockedBecause.map { "the broker holds publishers back: \($0)" }
-          ?? "no confirm for \(window.outstanding) messages within \(limits.confirming)")
-    }
-    take(event)
   }
 
   /// Takes everything that the broker has said so far.

@@ -39,6 +39,7 @@ struct Arguments: Sendable {
         options[name] = value
       }
     }
+    if command.operand != nil { return }
     if let unknown = words.first(where: { !command.words.contains($0) }) {
       let wanted =
         command.words.isEmpty

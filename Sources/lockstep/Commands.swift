@@ -13,8 +13,13 @@ extension Command {
     Command(
       RunRole.name, "all of these in one process", settings: RunRole.settingNames, run: RunRole.run),
     Command(
-      "topology", "declares what queues.yaml says", settings: BrokerWiring.settingNames,
-      words: ["apply"], run: TopologyCommand.run),
+      "topology", "compares the broker with queues.yaml, and declares what is missing",
+      settings: TopologyCommand.settingNames, options: TopologyCommand.options,
+      operand: TopologyCommand.operand, run: TopologyCommand.run),
+    Command(
+      "dead", "looks at dead letters, sends them back to where they failed, or drops them",
+      settings: DeadCommand.settingNames, options: DeadCommand.options,
+      operand: DeadCommand.operand, run: DeadCommand.run),
     Command(
       "token", "mints a caller's token for development", settings: ["AUTH_KEYS_FILE"],
       options: [

@@ -21,6 +21,7 @@ enum Help {
     if !command.words.isEmpty {
       lines.append("\n  lockstep \(command.name) \(command.words.joined(separator: " | "))")
     }
+    if let operand = command.operand { lines.append("\n  lockstep \(command.name) \(operand)") }
     let options = command.options.map { option in
       let takesValue = option.flag.hasSuffix("=")
       return (takesValue ? option.flag.dropLast() + " VALUE" : option.flag[...], option.help)

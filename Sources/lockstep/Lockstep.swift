@@ -50,6 +50,8 @@ struct Command: Sendable {
   var options: [(flag: String, help: String)] = []
   /// The words it takes besides, `apply`.
   var words: [String] = []
+  /// What it works on, `SESSION`: any words instead.
+  var operand: String?
   let run: @Sendable (Invocation) throws -> Void
 
   init?(name: String) {
@@ -60,13 +62,14 @@ struct Command: Sendable {
   init(
     _ name: String, _ summary: String, settings: [String] = [],
     options: [(flag: String, help: String)] = [], words: [String] = [],
-    run: @escaping @Sendable (Invocation) throws -> Void
+    operand: String? = nil, run: @escaping @Sendable (Invocation) throws -> Void
   ) {
     self.name = name
     self.summary = summary
     self.settings = settings
     self.options = options
     self.words = words
+    self.operand = operand
     self.run = run
   }
 }

@@ -10,6 +10,9 @@ enum SettingCatalog {
     .init(name: "LOG", help: "text or json, with a level: json:info. Default text:info"),
     .init(name: "DATABASE_URL", help: "sqlite:///absolute/path. Required"),
     .init(name: "AMQP_URL", help: "amqp://user:password@host/vhost, or amqps://. Required"),
+    .init(
+      name: "AMQP_MANAGEMENT_URL",
+      help: "http(s)://user:password@host:15672. Only topology and queues need it"),
     .init(name: "AMQP_CA_FILE", help: "PEM authorities for amqps. Default: the system's"),
     .init(name: "QUEUES_FILE", help: "queues.yaml. Default: queues.yaml in the working folder"),
     .init(name: "ADMIN_ADDR", help: "host:port of /livez /readyz /metrics. Default 127.0.0.1:9090"),

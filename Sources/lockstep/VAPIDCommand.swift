@@ -15,27 +15,15 @@ enum VAPIDCommand {
     }
     let key = SigningKey.generate()
     if let path = invocation.arguments.options["to"] {
-      try write(key.pem, to: path)
+      // Never over another key: subscriptions made with it could not be served any more.
+      let file = try NewFile(path, option: "--to")
+      try file.write(Data(key.pem.utf8))
+      try file.finish()
     } else {
       print(key.pem, terminator: "")
     }
     // Beside the key, so that standard output can become the file.
     let words = "public key: \(VAPIDKey(key).id)\n"
     FileHandle.standardError.write(Data(words.utf8))
-  }
-
-  /// Never over another key: subscriptions made with it could not be served any more.
-  private static func write(_ text: String, to path: String) throws {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw CommandFailure(.unavailable, "--to \(path): \(String(cString: strerror(errno)))")
-    }
-    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    do {
-      try file.write(contentsOf: Data(text.utf8))
-      try file.synchronize()
-    } catch {
-      throw CommandFailure(.unavailable, "--to \(path): \(error)")
-    }
   }
 }

@@ -9,7 +9,7 @@ import Testing
 import Vocabulary
 
 @Suite struct DeliveryTests {
-  @Test func `a push carries every header of APNs`() throws {
+  @Test func `A-16 B-1 B-3 a push carries every header of APNs`() throws {
     let apns = try StandIn { request, _ in
       .respond(
         HTTP2Response(
@@ -40,7 +40,7 @@ import Vocabulary
             status: 200, apnsID: "00000000-0000-4000-8000-000000000007", date: Samples.noon)))
   }
 
-  @Test func `without expiration and collapse id there are no such headers`() throws {
+  @Test func `B-4 without expiration and collapse id there are no such headers`() throws {
     let apns = try StandIn()
     #expect(apns.push([request(1)], through: try apns.transport()))
     let seen = try #require(apns.record.seen.first).request
@@ -72,7 +72,7 @@ import Vocabulary
     #expect(apns.server.connectionsTaken == 1)
   }
 
-  @Test func `two hundred pushes at boot open no more than two connections`() throws {
+  @Test func `D-6 two hundred pushes at boot open no more than two connections`() throws {
     let apns = try StandIn { _, _ in
       .respondAfter(.milliseconds(5), HTTP2Response(status: 200))
     }
@@ -81,7 +81,7 @@ import Vocabulary
     #expect(apns.server.connectionsTaken <= 2)
   }
 
-  @Test func `a thousand pushes carry one authorization`() throws {
+  @Test func `C-1 a thousand pushes carry one authorization`() throws {
     let apns = try StandIn()
     #expect(apns.push(requests(1000), through: try apns.transport()))
     let all = Set(apns.record.seen.map { $0.request.header("authorization") })

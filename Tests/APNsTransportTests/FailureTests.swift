@@ -66,7 +66,7 @@ import Vocabulary
     #expect(apns.record.seen.count == 1)
   }
 
-  @Test func `a connection lost after the body leaves the push unanswered`() throws {
+  @Test func `D-4 a connection lost after the body leaves the push unanswered`() throws {
     let apns = try StandIn { _, earlier in earlier == 0 ? .dropConnection : StandIn.ok }
     let transport = try apns.transport()
     #expect(apns.push([request(1)], through: transport))
@@ -97,7 +97,9 @@ import Vocabulary
     #expect(apns.record.seen.last?.request.connection == 2)
   }
 
-  @Test func `an answer that never comes ends with the deadline and frees the place`() throws {
+  @Test func `D-8 D-11 an answer that never comes ends with the deadline and frees the place`()
+    throws
+  {
     let apns = try StandIn { _, earlier in earlier % 2 == 1 ? .never : StandIn.ok }
     let transport = try apns.transport { $0.requestTimeout = .milliseconds(500) }
     #expect(apns.push(requests(100), through: transport))
@@ -106,7 +108,9 @@ import Vocabulary
     #expect(apns.doubled.isEmpty)
   }
 
-  @Test func `silence for a minute is met with a PING, and no answer to it with the end`() throws {
+  @Test func `D-15 silence for a minute is met with a PING, and no answer to it with the end`()
+    throws
+  {
     let apns = try StandIn { _, _ in .goDeaf }
     let time = ManualTime()
     let transport = try apns.transport(time: time) { $0.requestTimeout = .seconds(600) }
@@ -122,7 +126,7 @@ import Vocabulary
     #expect(apns.outcomes[1] == .unanswered(because: "no answer to PING"))
   }
 
-  @Test func `an idle connection is kept for hours`() throws {
+  @Test func `D-14 an idle connection is kept for hours`() throws {
     let apns = try StandIn()
     let time = ManualTime()
     let transport = try apns.transport(time: time)

@@ -11,7 +11,7 @@ import Vocabulary
 
 @Suite struct ProviderTokenTests {
   @Test(arguments: [(19, false), (49, false), (50, true), (51, true), (61, true)])
-  func `a token in use is renewed at fifty minutes`(minutes: Int, isNew: Bool) throws {
+  func `C-2 C-4 a token in use is renewed at fifty minutes`(minutes: Int, isNew: Bool) throws {
     let time = ManualTime()
     let tokens = StandIn.tokens(time: time)
     #expect(try tokens.token().generation == 1)
@@ -19,7 +19,7 @@ import Vocabulary
     #expect(try tokens.token().generation == (isNew ? 2 : 1))
   }
 
-  @Test func `a storm of expired answers makes one token`() throws {
+  @Test func `C-10 a storm of expired answers makes one token`() throws {
     let time = ManualTime()
     let tokens = StandIn.tokens(time: time)
     let first = try tokens.token()
@@ -44,7 +44,8 @@ import Vocabulary
   }
 
   @Test(arguments: [3600, -3600])
-  func `a wall clock that was set makes a new token, not before twenty minutes`(seconds: Int) throws
+  func `C-3 a wall clock that was set makes a new token, not before twenty minutes`(seconds: Int)
+    throws
   {
     let time = ManualTime()
     let tokens = StandIn.tokens(time: time)
@@ -86,7 +87,7 @@ import Vocabulary
     #expect(Set(last.map(\.connection)) == [2])
   }
 
-  @Test func `an open connection takes the new token at fifty minutes`() throws {
+  @Test func `C-5 an open connection takes the new token at fifty minutes`() throws {
     let apns = try StandIn()
     let time = ManualTime()
     let transport = try apns.transport(time: time)

@@ -49,7 +49,8 @@ final class StandIn {
 
   /// `answer` is given the request and how many came before it.
   init(
-    maxConcurrentStreams: UInt32 = 1000, names: [String] = ["localhost"],
+    maxConcurrentStreams: UInt32 = 1000, streamsAtStart: UInt32? = nil,
+    names: [String] = ["localhost"],
     addresses: [String] = ["127.0.0.1"], port: UInt16 = 0,
     answer: @escaping @Sendable (HTTP2Request, Int) -> HTTP2Reply = { _, _ in StandIn.ok }
   ) throws {
@@ -60,7 +61,7 @@ final class StandIn {
     identity = try authority.issue(names: names, addresses: addresses)
     server = try HTTP2Server(
       port: port, certificateFile: identity.certificateFile, keyFile: identity.keyFile,
-      settings: .init(maxConcurrentStreams: maxConcurrentStreams)
+      settings: .init(maxConcurrentStreams: maxConcurrentStreams, streamsAtStart: streamsAtStart)
     ) { [record] request in answer(request, record.add(request)) }
   }
 
@@ -143,6 +144,32 @@ final class StandIn {
       return outcomes.count >= wanted
     }
   }
+
+  /// The same, and how long each took from its handing over to its result.
+  func pushTimed(
+    _ requests: [PushRequest], through transport: APNsTransport, atMost limit: Duration
+  ) -> [UInt64: Duration] {
+    var next = 0
+    var open: [UInt64: Duration] = [:]
+    var taken: [UInt64: Duration] = [:]
+    drive(transport, atMost: limit) {
+      let now = monotonicTime()
+      for (number, since) in open where outcomes[number] != nil {
+        taken[number] = now - since
+        open[number] = nil
+      }
+      while next < requests.count, transport.capacity > 0, open.count < 200 {
+        transport.send(requests[next])
+        open[requests[next].number] = now
+        next += 1
+      }
+      return taken.count == requests.count
+    }
+    return taken
+  }
+
+  /// As if it had not been sent: for one that is sent again.
+  func forget(_ number: UInt64) { outcomes[number] = nil }
 
   func status(_ number: UInt64) -> Int? {
     if case .answered(let answer) = outcomes[number] { answer.status } else { nil }

@@ -60,7 +60,7 @@ private func members(_ value: some Encodable) throws -> [String: JSONValue] {
         == String(decoding: JSON.encoded(sample), as: UTF8.self))
   }
 
-  @Test func `the contract's sample decodes`() throws {
+  @Test func `A-14 the contract's sample decodes`() throws {
     #expect(try JSON.decode(Payload.self, from: Data(sampleInTheContract.utf8)) == sample)
   }
 
@@ -100,7 +100,7 @@ private func members(_ value: some Encodable) throws -> [String: JSONValue] {
   }
 
   @Test(arguments: ["state", "statusLabel", "proposalCount", "partnerReady", "rev"])
-  func `a missing required key is an error that names it`(key: String) throws {
+  func `A-5 A-6 a missing required key is an error that names it`(key: String) throws {
     var state = try members(sample.contentState)
     state[key] = nil
     let text = JSONValue.object(state).encoded

@@ -65,8 +65,22 @@ extension EndToEnd {
       #expect(code == 0, "\(text)")
       let last = text.split(separator: "\n").last ?? ""
       #expect(last.hasPrefix("ok: 2 of 2 cards on 2 phones equal the truth, 1 start by push"))
+      #expect(last.hasSuffix("invitation on 3 of 3 channels, 1 sound, grey: decided"))
       #expect(text.contains("from mutation to push: median "))
       #expect(text.contains("● Jaqueline confirms, the kitchen serves"))
+      try expectNothingLeft()
+    }
+
+    @Test func `With --ttl the session dies and the invitation turns grey on every channel`() throws
+    {
+      let child = try play(["--once", "--ttl"])
+      let code = child.exitCode(within: .seconds(150))
+      if code == nil { child.sendToGroup(SIGTERM) }
+      let text = try printed()
+      #expect(code == 0, "\(text)")
+      let last = text.split(separator: "\n").last ?? ""
+      #expect(last.hasPrefix("ok: 2 of 2 cards on 2 phones equal the truth, 1 start by push"))
+      #expect(last.hasSuffix("invitation on 3 of 3 channels, 1 sound, grey: ttl"))
       try expectNothingLeft()
     }
 

@@ -41,11 +41,6 @@ extension EndToEnd {
       try expectOneRecordEach(sessions, installation)
       try expectOneAlertEach(expected, installation)
       try expectOneWebPushEach(expected, installation)
-      let j = try installation.messages(in: Self.webPushQueue).count
-      let a = try installation.phones.allPushes().count
-      print("FIGURES kills \(kills) webpush jobs \(j) pushes \(a) seed \(seed)")
-      let sup = try installation.metrics(of: .apnsSender).split(separator: "\n").filter { $0.contains("stage_messages") }
-      print(sup)
       #expect(kills >= 3, "seed \(seed)")
       for stage in ["notify", "apns"] {
         #expect(try installation.messages(in: "dead.\(stage)").isEmpty)

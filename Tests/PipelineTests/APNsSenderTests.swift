@@ -38,7 +38,7 @@ import Vocabulary
     #expect(!request.isProven, "goes on the probation connection")
   }
 
-  @Test func `it is stamped with the moment of sending, not of its making`() throws {
+  @Test func `A-7 it is stamped with the moment of sending, not of its making`() throws {
     try rig.register(1)
     let job = try rig.job(1)
     rig.time.advance(by: .seconds(90))
@@ -87,7 +87,7 @@ import Vocabulary
 
   // MARK: The last look
 
-  @Test func `what was delivered already is not delivered again`() throws {
+  @Test func `A-15 what was delivered already is not delivered again`() throws {
     try rig.register(1)
     #expect(try rig.push(rig.job(1), rig.job(1)).count == 2)
     #expect(rig.transport.requests.count == 1)
@@ -167,7 +167,7 @@ import Vocabulary
     #expect(other.transport.requests.map(\.apnsID) == rig.transport.requests.map(\.apnsID))
   }
 
-  @Test func `a start that was refused for now is given free`() throws {
+  @Test func `E-15 a start that was refused for now is given free`() throws {
     let other = SenderRig(beside: rig)
     try rig.register(1, .pushToStart)
     try saveStart()

@@ -76,7 +76,7 @@ import Vocabulary
     #expect(labels[marasToken] == "How about Linsen-Dal?")
   }
 
-  @Test func `a start carries what iOS needs, with one id for all its revs`() throws {
+  @Test func `E-7 a start carries what iOS needs, with one id for all its revs`() throws {
     var story = try CookStory()
     try registerAll(story)
     try story.go(.join, by: Samples.mara)
@@ -132,7 +132,9 @@ import Vocabulary
   // MARK: Any order
 
   @Test(arguments: 0..<40)
-  func `in any order and each twice, the newest state is kept and started once`(seed: Int) throws {
+  func `E-17 in any order and each twice, the newest state is kept and started once`(seed: Int)
+    throws
+  {
     var random = SeededRandom(seed: UInt64(seed))
     var story = try CookStory()
     try registerAll(story)
@@ -171,7 +173,7 @@ import Vocabulary
     #expect(next.map(\.event) == [.update, .update])
   }
 
-  @Test func `a dismissed card is never started`() throws {
+  @Test func `E-8 a dismissed card is never started`() throws {
     var story = try CookStory()
     try registerAll(story)
     try store.write {
@@ -216,7 +218,7 @@ import Vocabulary
     #expect(made.map(\.event) == [.update])
   }
 
-  @Test func `a late update token of an ended session gets its end`() throws {
+  @Test func `E-9 a late update token of an ended session gets its end`() throws {
     var story = try CookStory()
     try story.go(.cancel, by: Samples.dennis)
     _ = try take(story.events)

@@ -63,7 +63,7 @@ import Vocabulary
   }
 
   @Test(arguments: ["", "7", "0190F3A2-0000-8000-8000-0000000000AB"])
-  func `an id that is no lower-case UUID is refused`(id: String) {
+  func `B-6 an id that is no lower-case UUID is refused`(id: String) {
     var message = Self.job().message
     message.id = id
     #expect(throws: UnreadableJob.self) { try PushJob(reading: message) }

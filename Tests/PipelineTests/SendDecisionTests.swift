@@ -34,16 +34,8 @@ import Vocabulary
   private static func knowledge(_ rows: [Registration]) -> SendKnowledge {
     var known = SendKnowledge()
     known.registrations = [Samples.token(1): rows]
-    known.states = [context: state(rev: 5)]
+    known.newestRevs = [context: 5]
     return known
-  }
-
-  private static func state(rev: Int) -> ActivityState {
-    ActivityState(
-      contextKey: context, sessionID: SessionID("cs_1"), userID: Samples.mara.userID, rev: rev,
-      event: .update, contentState: Data(), attributesType: "T", attributes: nil, alertTitle: nil,
-      alertBody: nil, staleAt: nil, dismissAt: nil, deadline: noon, causedAt: noon,
-      traceparent: nil)
   }
 
   private static func start(claimed: UnixTime? = nil, accepted: UnixTime? = nil) -> Start {
@@ -73,14 +65,14 @@ import Vocabulary
     Row(testDescription: "an end goes too", event: .end, change: { _ in }, drop: nil),
     Row(
       testDescription: "nothing is known of the state", event: .update,
-      change: { $0.states = [:] }, drop: nil),
+      change: { $0.newestRevs = [:] }, drop: nil),
     Row(
       testDescription: "a newer state is known", event: .update,
-      change: { $0.states = [context: state(rev: 6)] },
+      change: { $0.newestRevs = [context: 6] },
       drop: .superseded(because: "rev 6 is newer than 5")),
     Row(
       testDescription: "a newer state is known: end", event: .end,
-      change: { $0.states = [context: state(rev: 6)] },
+      change: { $0.newestRevs = [context: 6] },
       drop: .superseded(because: "rev 6 is newer than 5")),
     Row(
       testDescription: "the same rev was delivered", event: .update,
@@ -114,7 +106,7 @@ import Vocabulary
       drop: .superseded(because: "the phone dismissed this card")),
     Row(
       testDescription: "a start of an older state", event: .start,
-      change: { $0.states = [context: state(rev: 6)] },
+      change: { $0.newestRevs = [context: 6] },
       drop: .superseded(because: "rev 6 is newer than 5")),
     Row(testDescription: "an alert", event: .alert, change: { _ in }, drop: nil),
     Row(

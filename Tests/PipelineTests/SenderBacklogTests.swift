@@ -178,11 +178,9 @@ import Vocabulary
 
   /// A topic that answers `reason` to every token, beside an alert lane that is well.
   @Test(arguments: ["DeviceTokenNotForTopic", "BadDeviceToken"])
-  func
-    `B-10 E-4 a topic that refuses all its tokens: none pruned, one alarm, alerts go on, all delivered`(
-      reason: String
-    ) throws
-  {
+  func `B-10 E-4 a topic that refuses all its tokens: none pruned, all delivered in the end`(
+    reason: String
+  ) throws {
     let broker = FakeBroker(time: rig.time)
     let worker = Worker(
       route: Samples.routes[.apns], link: broker.link(to: .apns), stage: rig.sender,

@@ -21,7 +21,7 @@ import Vocabulary
   }
 
   @Test(arguments: [(-7200, false), (-300, true)])
-  func `a 410 of an hour ago spares a token that was registered since`(
+  func `E-1 a 410 of an hour ago spares a token that was registered since`(
     registeredAgo: Int, isSpared: Bool
   ) throws {
     try rig.register(1, at: rig.time.now() + .seconds(registeredAgo))
@@ -46,6 +46,19 @@ import Vocabulary
     }
     #expect(try rig.advance() == [.done])
     #expect(try rig.registration(1) != nil)
+  }
+
+  @Test func `E-6 an activity whose token dies is not started again by the sender`() throws {
+    try rig.register(1)
+    rig.answer(410, "ExpiredToken")
+    let settlements = try rig.sender.take([rig.delivery(rig.job(1))])
+    #expect(settlements.isEmpty)
+    var outgoing: [OutgoingMessage] = []
+    for _ in 0..<3 { outgoing += try rig.sender.advance().flatMap(\.outgoing) }
+    #expect(outgoing.isEmpty)
+    // Gone is not dismissed: a start that is asked for later may still go, once.
+    let dismissed = try rig.store.read { try $0.dismissed(among: [rig.context(1)]) }
+    #expect(dismissed.isEmpty)
   }
 
   // MARK: The wrong environment
@@ -125,7 +138,7 @@ import Vocabulary
   @Test(arguments: [
     PushOutcome.unanswered(because: "deadline"), .neverProcessed(because: "GOAWAY"),
   ])
-  func `without an answer it goes twice more at once on its first visit`(outcome: PushOutcome)
+  func `D-4 without an answer it goes twice more at once on its first visit`(outcome: PushOutcome)
     throws
   {
     try rig.register(1)
@@ -257,7 +270,7 @@ import Vocabulary
     #expect(try rig.registration(1) == nil)
   }
 
-  @Test func `with the 20th all are restored and the lane opens, until it is mended`() throws {
+  @Test func `B-10 with the 20th all are restored and the lane opens, until it is mended`() throws {
     for number in 1...30 { try rig.register(number) }
     rig.answer(400, "DeviceTokenNotForTopic")
     let settled = try rig.push(all: (1...30).map { try rig.job($0) })

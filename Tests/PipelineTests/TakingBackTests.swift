@@ -25,14 +25,15 @@ import Vocabulary
   /// The push types of what reached APNs.
   private var pushed: [String] { world.transport.requests.map(\.pushType) }
 
-  private func expectTakenBackOnce(_ story: CookStory) throws {
+  /// `waited`: before it was known that the other sender was through.
+  private func expectTakenBackOnce(_ story: CookStory, waited: Duration = .zero) throws {
     let silent = world.transport.requests.filter { $0.pushType == "background" }
     #expect(silent.count == 1)
     guard let push = silent.first else { return }
     #expect(push.priority == 5)
     #expect(push.topic == Samples.bundle)
     #expect(push.collapseID == nil)
-    #expect(push.expiration == (story.last.storedAt + .seconds(3600)).seconds)
+    #expect(push.expiration == (story.last.storedAt + .seconds(3600) + waited).seconds)
     let json = try JSONValue(parsing: push.body)
     #expect(json == ["aps": ["content-available": 1], "resolve": "cs-invite-cs_1"])
     #expect(world.broker.violations.isEmpty)
@@ -124,7 +125,35 @@ import Vocabulary
     try cancel(&story)
     try world.settle()
     #expect(pushed == ["background"])
-    try expectTakenBackOnce(story)
+    try expectTakenBackOnce(story, waited: .seconds(30))
+  }
+
+  @Test func `what takes an alert back does not overtake the alert of another sender`() throws {
+    var story = try invite()
+    world.transport.answer = { _ in nil }
+    try world.turns()
+    world.killSender()
+    try cancel(&story)
+    try world.turns()
+    #expect(world.transport.requests.isEmpty)
+    #expect(world.broker.waiting(on: .apns).map(\.exchange).allSatisfy { $0.contains("30s") })
+    try world.settle()
+    try expectTakenBackOnce(story, waited: .seconds(30))
+  }
+
+  @Test func `what a sender that died may have sent is taken back though the next was refused`()
+    throws
+  {
+    var story = try invite()
+    world.transport.answer = { _ in nil }
+    try world.turns()
+    world.killSender()
+    world.transport.answer = { _ in .status(503, "ServiceUnavailable") }
+    try world.turns()
+    world.transport.answer = { _ in .status(200) }
+    try cancel(&story)
+    try world.settle()
+    #expect(world.transport.requests.count { $0.pushType == "background" } == 1)
   }
 
   @Test func `a token that is gone gets nothing`() throws {

@@ -36,18 +36,22 @@ import Vocabulary
     ("start.json", start), ("update.json", .update),
     ("end.json", .end(dismissAt: noon + .seconds(120))),
   ])
-  func `the body is the golden one`(name: String, event: LiveActivityPayload.Event) throws {
+  func `A-1 A-2 A-18 the body is the golden one`(name: String, event: LiveActivityPayload.Event)
+    throws
+  {
     try expectGolden(name, Self.stamped(event))
   }
 
-  @Test func `only an end says when the card goes`() throws {
+  @Test func `A-11 A-13 only an end says when the card goes`() throws {
     #expect(try Self.aps(Self.stamped(.update))["dismissal-date"] == nil)
     #expect(try Self.aps(Self.stamped(Self.start))["dismissal-date"] == nil)
     let end = try Self.aps(Self.stamped(.end(dismissAt: Self.noon)))
     #expect(end["dismissal-date"] == .integer(Self.noon.seconds))
   }
 
-  @Test func `a start carries alert, attributes and the wish for a token, and no sound`() throws {
+  @Test func `A-10 a start carries alert, attributes and the wish for a token, and no sound`()
+    throws
+  {
     let body = try Self.stamped(Self.start)
     let aps = try Self.aps(body)
     #expect(aps["event"] == "start")
@@ -67,7 +71,7 @@ import Vocabulary
     }
   }
 
-  @Test func `starts and updates go stale`() throws {
+  @Test func `E-16 starts and updates go stale`() throws {
     let staleAt = JSONValue.integer((Self.noon + .seconds(7200)).seconds)
     #expect(try Self.aps(Self.stamped(Self.start))["stale-date"] == staleAt)
     #expect(try Self.aps(Self.stamped(.update))["stale-date"] == staleAt)
@@ -79,7 +83,9 @@ import Vocabulary
     #expect(state["ended"] == .null)
   }
 
-  @Test func `the stamp is a whole number of seconds and costs what was counted for it`() throws {
+  @Test func `A-3 A-4 the stamp is a whole number of seconds and costs what was counted for it`()
+    throws
+  {
     let body = try Self.payload(.update).encoded()
     let moment = UnixTime(milliseconds: Self.noon.milliseconds + 987)
     let stamped = LiveActivityPayload.stamped(body, at: moment)

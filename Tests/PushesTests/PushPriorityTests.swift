@@ -15,7 +15,7 @@ import Vocabulary
     }
   }
 
-  @Test func `what shows nothing never goes at once: APNs refuses it`() {
+  @Test func `B-11 what shows nothing never goes at once: APNs refuses it`() {
     var priority = PushPriority()
     let next = priority.next(
       for: .resolve, to: token, frequentPushesEnabled: true, now: Samples.noon)
@@ -35,7 +35,7 @@ import Vocabulary
     #expect(next(Samples.noon + .seconds(seconds)) == wanted)
   }
 
-  @Test func `one event per second for half an hour spends one of fifteen`() {
+  @Test func `E-12 one event per second for half an hour spends one of fifteen`() {
     var priority = PushPriority()
     let immediate = (0..<1800).count { second in
       priority.next(

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct PushTokenTests {
   @Test(arguments: [2, 64, 160, 200, 512])
-  func `an even number of digits up to 512 is a token`(digits: Int) throws {
+  func `B-7 an even number of digits up to 512 is a token`(digits: Int) throws {
     let hex = String(repeating: "aB", count: digits / 2)
     #expect(try PushToken(hex: hex).hex == hex.lowercased())
   }

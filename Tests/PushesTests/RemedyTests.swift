@@ -92,7 +92,7 @@ import Vocabulary
   ]
 
   @Test(arguments: table)
-  func `each answer has its remedy`(row: Row) {
+  func `E-3 each answer has its remedy`(row: Row) {
     let answer = PushAnswer(
       status: row.status, reason: row.reason, timestamp: UnixTime(milliseconds: 1234),
       retryAfter: row.retryAfter)

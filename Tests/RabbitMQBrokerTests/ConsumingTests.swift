@@ -150,4 +150,16 @@ import Testing
     #expect(message.timestamp == nil)
     #expect(message.headers == ["n": 7, "t": "x", "b": .flag(true)])
   }
+
+  @Test func `a worker holds no more than its prefetch, so that the next one finds work`() throws {
+    let world = try TestTopology()
+    let publisher = try world.publisher()
+    _ = try publisher.publish((0..<60).map { world.job("m\($0)", for: .apns) })
+    let first = try world.link(.apns, prefetch: 20)
+    #expect(try first.take(21, within: .seconds(1)).count == 20)
+    let second = try world.link(.apns, prefetch: 20)
+    #expect(try second.take(21, within: .seconds(1)).count == 20)
+    for link in [first, second] { link.close() }
+    publisher.close()
+  }
 }

@@ -94,7 +94,9 @@ final class Airwaves {
   /// Lets happen what is due.
   func pass() {
     let now = time.elapsed()
-    while let next = due.filter({ $0.at <= now }).min(by: { ($0.at, $0.sequence) < ($1.at, $1.sequence) }) {
+    while let next = due.filter({ $0.at <= now }).min(by: {
+      ($0.at, $0.sequence) < ($1.at, $1.sequence)
+    }) {
       due.removeAll { $0.sequence == next.sequence }
       switch next.step {
       case .answer(let outcome): next.radio.heard(outcome, to: next.number)
@@ -141,8 +143,9 @@ final class Airwaves {
   static func words(_ request: PushRequest) -> String {
     let aps = (try? JSONValue(parsing: request.body))?["aps"]
     let state = aps?["content-state"]?["rev"] ?? .null
-    let what = aps?["event"] ?? .string(request.pushType)
-    return "\(what.encodedText) rev \(state.encodedText) stamp \(aps?["timestamp"]?.encodedText ?? "")"
+    let what = aps?["event"] ?? .string("\(request.pushType) \(request.collapseID ?? "")")
+    return
+      "\(what.encodedText) rev \(state.encodedText) stamp \(aps?["timestamp"]?.encodedText ?? "")"
       + " to \(request.token.hex.prefix(6))"
   }
 
@@ -202,7 +205,9 @@ final class Airwaves {
   /// Time does its work on every phone.
   func age() {
     let now = time.now()
-    for id in fleet.phoneIDs { onCalls(fleet.act(on: id, at: now) { phone, _ in phone.pass(to: now) }) }
+    for id in fleet.phoneIDs {
+      onCalls(fleet.act(on: id, at: now) { phone, _ in phone.pass(to: now) })
+    }
   }
 }
 
@@ -239,10 +244,13 @@ final class Radio: PushTransport {
     }
     // Whoever looked after the acceptance was stored must not send again. A start is held while it
     // is under way, so that nobody sends it at all.
-    if let accepted = ledger.acceptedAt[request.apnsID], request.collapseID != nil || request.pushType == "background",
+    if let accepted = ledger.acceptedAt[request.apnsID],
+      request.collapseID != nil || request.pushType == "background",
       request.collapseID?.hasPrefix("start:") == true || accepted <= life.lookedAt
     {
-      ledger.violated("\(request.pushType) \(request.collapseID ?? "") sent again after its acceptance was stored")
+      ledger.violated(
+        "\(request.pushType) \(request.collapseID ?? "") sent again after its acceptance was stored"
+      )
     }
     sends += 1
     open[request.number] = request

@@ -201,6 +201,10 @@ class ForwardingTransaction: StoreTransaction {
   func releaseEvents(_ sequences: [Int64]) throws {
     try inner.releaseEvents(sequences)
   }
+  func postponeEvents(_ sequences: [Int64], until: UnixTime, parking: Bool) throws {
+    try inner.postponeEvents(sequences, until: until, parking: parking)
+  }
+  func parkedEvents() throws -> Int { try inner.parkedEvents() }
   func outboxDepth() throws -> (events: Int, oldest: UnixTime?) {
     try inner.outboxDepth()
   }

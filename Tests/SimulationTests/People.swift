@@ -163,7 +163,9 @@ final class People {
       let job = session["job"]?["job_id"], let kind = session["job"]?["kind"]
     else { return }
     if kind == "proposals" {
-      let dishes: JSONValue = [["id": "p1", "title": "Linsen-Dal"], ["id": "p2", "title": "Pasta"]]
+      let dishes: JSONValue = [
+        ["id": "p1", "title": "Linsen-Dal"], ["id": "p2", "title": "Pasta"],
+      ]
       call(Self.kitchen, "\(path)/proposals", ["job_id": job, "proposals": dishes])
     } else {
       call(Self.kitchen, "\(path)/decision", ["job_id": job, "title": "Linsen-Dal"])

@@ -61,7 +61,8 @@ final class Process {
       ) { settlement in
         let out = settlement.outgoing.map(\.message.type).joined(separator: " ")
         chaos.note(
-          "\(life.name): \(settlement.delivery.message.type) \(settlement.disposition.outcome) \(out)")
+          "\(life.name): \(settlement.delivery.message.type) \(settlement.disposition.outcome) \(out)"
+        )
       }
       let link = world.link(to: stage.name, life: life) { stage.acknowledged($0) }
       role = .worker(

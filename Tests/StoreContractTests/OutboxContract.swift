@@ -99,4 +99,75 @@ import Vocabulary
     #expect(ids.count == 300)
     #expect(Set(ids).count == 300)
   }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `behind an event that is held, those of its key wait and others do not`(
+    kind: StoreUnderTest
+  ) throws {
+    let store = try kind.open()
+    try store.write { rows in
+      for (id, key) in [("a1", "a"), ("a2", "a"), ("b1", "b"), ("x", nil)] {
+        try rows.append(event(id, orderKey: key))
+      }
+      let held = try rows.leaseEvents(atMost: 1, now: noon, until: until)
+      #expect(held.map(\.message.id) == ["a1"])
+      #expect(held.map(\.orderKey) == ["a"])
+      let free = try rows.leaseEvents(atMost: 9, now: noon, until: until)
+      #expect(free.map(\.message.id) == ["b1", "x"])
+      try rows.removeEvents(held.map(\.sequence))
+      #expect(
+        try rows.leaseEvents(atMost: 9, now: noon, until: until).map(\.message.id) == ["a2"])
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `one lease takes a key's events together, in order`(kind: StoreUnderTest) throws {
+    let store = try kind.open()
+    try store.write { rows in
+      for id in ["a1", "a2", "a3"] { try rows.append(event(id, orderKey: "a")) }
+      let all = try rows.leaseEvents(atMost: 9, now: noon, until: until)
+      #expect(all.map(\.message.id) == ["a1", "a2", "a3"])
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `a postponed event counts its tries and comes again at its time, before its key's others`(
+    kind: StoreUnderTest
+  ) throws {
+    let store = try kind.open()
+    try store.write { rows in
+      for id in ["a1", "a2"] { try rows.append(event(id, orderKey: "a")) }
+      let first = try rows.leaseEvents(atMost: 1, now: noon, until: until)
+      try rows.postponeEvents(first.map(\.sequence), until: noon + .seconds(5), parking: false)
+      #expect(try rows.leaseEvents(atMost: 9, now: noon, until: until).isEmpty)
+      let later = noon + .seconds(5)
+      let again = try rows.leaseEvents(atMost: 9, now: later, until: until)
+      #expect(again.map(\.message.id) == ["a1", "a2"])
+      #expect(again.map(\.tries) == [1, 0])
+      #expect(try rows.parkedEvents() == 0)
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `a parked event holds back nothing, is counted, and comes again at its time`(
+    kind: StoreUnderTest
+  ) throws {
+    let store = try kind.open()
+    try store.write { rows in
+      try rows.append(event("a1", storedAt: noon, orderKey: "a"))
+      try rows.append(event("a2", storedAt: noon + .seconds(1), orderKey: "a"))
+      let first = try rows.leaseEvents(atMost: 1, now: noon, until: until)
+      try rows.postponeEvents(first.map(\.sequence), until: noon + .seconds(5), parking: true)
+      #expect(try rows.parkedEvents() == 1)
+      #expect(try rows.outboxDepth() == (2, noon + .seconds(1)))
+      let flowing = try rows.leaseEvents(atMost: 9, now: noon, until: until)
+      #expect(flowing.map(\.message.id) == ["a2"])
+      let again = try rows.leaseEvents(atMost: 9, now: noon + .seconds(5), until: until)
+      #expect(again.map(\.message.id) == ["a1"])
+      try rows.postponeEvents(again.map(\.sequence), until: noon + .seconds(9), parking: false)
+      #expect(try rows.parkedEvents() == 1, "parked it stays until it goes")
+      try rows.removeEvents(again.map(\.sequence))
+      #expect(try rows.parkedEvents() == 0)
+    }
+  }
 }

@@ -70,12 +70,14 @@ func notification(
     updatedAt: updatedAt ?? createdAt)
 }
 
-func event(_ id: String, storedAt: UnixTime = noon) -> OutboxEvent {
+func event(_ id: String, storedAt: UnixTime = noon, orderKey: String? = nil) -> OutboxEvent {
   let message = Message(
     id: id, type: "cooksuggest.session.picked", contentType: "application/cloudevents+json",
     headers: [
       "traceparent": "00-1-2-01", "x-deadline": 1_781_784_000_123, "x-loadtest": .flag(true),
     ],
     body: Data([0, 1, 255, 10]), timestamp: noon)
-  return OutboxEvent(message: message, routingKey: "cooksuggest.session.picked", storedAt: storedAt)
+  return OutboxEvent(
+    message: message, routingKey: "cooksuggest.session.picked", storedAt: storedAt,
+    orderKey: orderKey)
 }

@@ -41,6 +41,8 @@ package final class FakeBroker {
   package var isDown = false { didSet { if isDown { loseConnections() } } }
   /// A memory or disk alarm: publishers are asked to hold, and get no confirm.
   package var isBlocked = false
+  /// The alarm strikes with the next publish, before anything is stored.
+  package var blocksOnPublish = false
   /// Why a queue would not take a message; nil takes it.
   package var refusal: (OutgoingMessage) -> String? = { _ in nil }
   /// The next publish stores so many messages, then its connection is gone before any confirm.

@@ -220,17 +220,22 @@ extension InMemoryTransaction {
       tables.lastSequence += 1
       let stored = OutboxEvent(
         sequence: tables.lastSequence, message: event.message, routingKey: event.routingKey,
-        storedAt: event.storedAt)
+        storedAt: event.storedAt, orderKey: event.orderKey)
       tables.outbox.append(.init(event: stored))
     }
   }
 
   func leaseEvents(atMost count: Int, now: UnixTime, until: UnixTime) throws -> [OutboxEvent] {
     try change { tables in
-      let free = tables.outbox.indices.filter {
-        tables.outbox[$0].leasedUntil.map { $0 <= now } ?? true
+      var behind: Set<String> = []
+      var taken: [Int] = []
+      for (place, row) in tables.outbox.enumerated() where taken.count < count {
+        if let until = row.leasedUntil, until > now {
+          if let key = row.event.orderKey, !row.isParked { behind.insert(key) }
+        } else if row.event.orderKey.map({ !behind.contains($0) }) ?? true {
+          taken.append(place)
+        }
       }
-      let taken = free.prefix(count)
       for place in taken { tables.outbox[place].leasedUntil = until }
       return taken.map { tables.outbox[$0].event }
     }
@@ -250,8 +255,25 @@ extension InMemoryTransaction {
     }
   }
 
+  func postponeEvents(_ sequences: [Int64], until: UnixTime, parking: Bool) throws {
+    let postponed = Set(sequences)
+    try change { tables in
+      for place in tables.outbox.indices {
+        let event = tables.outbox[place].event
+        guard postponed.contains(event.sequence) else { continue }
+        tables.outbox[place].leasedUntil = until
+        tables.outbox[place].isParked = parking || tables.outbox[place].isParked
+        tables.outbox[place].event = OutboxEvent(
+          sequence: event.sequence, message: event.message, routingKey: event.routingKey,
+          storedAt: event.storedAt, orderKey: event.orderKey, tries: event.tries + 1)
+      }
+    }
+  }
+
   func outboxDepth() throws -> (events: Int, oldest: UnixTime?) {
     let outbox = try rows().outbox
-    return (outbox.count, outbox.first?.event.storedAt)
+    return (outbox.count, outbox.first { !$0.isParked }?.event.storedAt)
   }
+
+  func parkedEvents() throws -> Int { try rows().outbox.count(where: \.isParked) }
 }

@@ -65,8 +65,9 @@ struct InMemoryTables: Sendable {
   }
 
   struct Waiting {
-    let event: OutboxEvent
+    var event: OutboxEvent
     var leasedUntil: UnixTime?
+    var isParked = false
   }
 
   var profiles: [UserID: Profile] = [:]

@@ -31,7 +31,9 @@ import Testing
     ("HTTP2", ["ServiceRuntime", "COpenSSL", "CNghttp2", "CLinux"], runnersMayImport),
     (
       "RabbitMQBroker",
-      ["Vocabulary", "ServiceRuntime", "Pipeline", "CRabbitMQ", "CYAML", "CLinux"],
+      [
+        "Vocabulary", "ServiceRuntime", "Pipeline", "HTTPClient", "CRabbitMQ", "CYAML", "CLinux",
+      ],
       runnersMayImport
     ),
     (

@@ -84,6 +84,9 @@ import Testing
     // Words of the log and of `lockstep_stage_messages_total`.
     ("Sources/Pipeline/Worker.swift", ["dead"]),
     ("Sources/Pipeline/Disposition.swift", ["dead"]),
+    // The command `lockstep dead`.
+    ("Sources/lockstep/Commands.swift", ["dead"]),
+    ("Sources/lockstep/Dead/DeadCommand.swift", ["dead"]),
     // The program outside of the pipeline that queues.yaml names; a client's and a caller's name.
     ("Sources/Demo/Kitchen.swift", ["kitchen"]), ("Sources/Demo/Demo.swift", ["kitchen"]),
   ]

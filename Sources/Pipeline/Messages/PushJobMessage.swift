@@ -5,8 +5,11 @@ import Vocabulary
 /// A push job as a message: the body is what APNs gets, but for the stamp; everything the sender
 /// must know besides is in headers, so that it never parses the body.
 extension PushJob {
+  /// The header that holds a whole push token: never shown.
+  package static let tokenHeader = "x-token"
+
   private enum Header {
-    static let token = "x-token"
+    static let token = tokenHeader
     static let environment = "x-environment"
     static let bundle = "x-bundle"
     static let session = "x-session"

@@ -47,7 +47,8 @@ extension Event {
     let message = Message(
       id: event.id.text, type: event.type, contentType: contentType, headers: headers,
       body: JSON.encoded(event), timestamp: event.time)
-    return OutboxEvent(message: message, routingKey: event.type, storedAt: event.time)
+    return OutboxEvent(
+      message: message, routingKey: event.type, storedAt: event.time, orderKey: event.subject)
   }
 
   private struct Written<Members: Encodable>: Encodable {

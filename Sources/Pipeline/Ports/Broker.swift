@@ -100,6 +100,9 @@ package enum PublishOutcome: Hashable, Sendable {
   case returned(because: String)
   /// The broker would not store it: a queue is full, or an internal fault.
   case refused(because: String)
+  /// The broker holds publishers back (an alarm) and may still store it later. Offered again, once
+  /// it no longer does, the same message gets its answer without being sent twice.
+  case held(because: String)
 }
 
 /// The connection is gone, or never came up. Everything unconfirmed is unknown, everything

@@ -15,7 +15,7 @@ package final class APNsSender: Stage {
   let transport: any PushTransport
   let time: any TimeSource
   let log: Log
-  let metrics: PushMetrics
+  var metrics: PushMetrics
   private let bundleID: String
 
   /// Not sent yet, what goes next first.
@@ -54,11 +54,23 @@ package final class APNsSender: Stage {
     self.priorities = priorities
   }
 
-  /// One job on its way through the sender.
-  struct Sending {
+  /// What does not change on a job's way. A class: as fields of ``Sending`` its two dozen strings
+  /// would be counted anew with each copy, which cost a quarter of the whole way.
+  final class Work {
     let delivery: Delivery
     let job: PushJob
     let receivedAt: Duration
+
+    init(_ delivery: Delivery, _ job: PushJob, receivedAt: Duration) {
+      self.delivery = delivery
+      self.job = job
+      self.receivedAt = receivedAt
+    }
+  }
+
+  /// One job on its way through the sender.
+  struct Sending {
+    let work: Work
     var environment: PushEnvironment
     var topic: String
     var isProven = false
@@ -68,6 +80,9 @@ package final class APNsSender: Stage {
     var sends = 0
     var sentAt = UnixTime(milliseconds: 0)
 
+    var delivery: Delivery { work.delivery }
+    var job: PushJob { work.job }
+    var receivedAt: Duration { work.receivedAt }
     var lane: Lane { Lane(environment: environment, topic: topic) }
 
     var circumstances: PushCircumstances {
@@ -88,7 +103,7 @@ package final class APNsSender: Stage {
         let job = try PushJob(reading: delivery.message)
         waiting.append(
           Sending(
-            delivery: delivery, job: job, receivedAt: time.elapsed(), environment: job.environment,
+            work: Work(delivery, job, receivedAt: time.elapsed()), environment: job.environment,
             topic: job.topic(bundle: bundleID)))
       } catch {
         settlements.append(Settlement(delivery, .dead(because: "\(error)")))
@@ -183,7 +198,7 @@ package final class APNsSender: Stage {
     let contexts = Array(Set(jobs.compactMap(\.contextKey)))
     let tokens = Array(Set(jobs.map(\.token)))
     var known = SendKnowledge()
-    known.states = try transaction.activityStates(contexts)
+    known.newestRevs = try transaction.newestRevs(of: contexts)
     known.deliveredRevs = try transaction.deliveredRevs(to: tokens)
     known.registrations = try transaction.registrations(of: tokens)
     known.dismissed = try transaction.dismissed(among: contexts)

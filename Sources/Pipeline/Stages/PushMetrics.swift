@@ -4,6 +4,25 @@ import Vocabulary
 
 /// What the sender counts.
 struct PushMetrics {
+  private static let kindsMax = 256
+
+  /// The labels of one counter of pushes.
+  private struct Kind: Hashable {
+    let environment: PushEnvironment
+    let pushType: String
+    let status: Int?
+    let reason: String
+
+    init(_ sending: APNsSender.Sending, status: Int?, reason: String) {
+      environment = sending.environment
+      pushType = sending.job.pushType
+      self.status = status
+      self.reason = reason
+    }
+  }
+
+  /// Kept: writing the labels of a counter costs more than a push.
+  private var pushes: [Kind: Counter] = [:]
   private let metrics: Metrics
   private let criticalTime: Histogram
   let inFlight: Gauge
@@ -21,23 +40,31 @@ struct PushMetrics {
       "lockstep_guard_trips_total", help: "Times that the mass guard stopped pruning.")
   }
 
-  func count(_ sending: APNsSender.Sending, _ outcome: PushOutcome, now: UnixTime) {
-    let (status, reason) =
+  mutating func count(_ sending: APNsSender.Sending, _ outcome: PushOutcome, now: UnixTime) {
+    let kind =
       switch outcome {
-      case .answered(let answer): (String(answer.status), answer.reason ?? "")
-      case .neverProcessed: ("none", "never_processed")
-      case .unanswered: ("none", "unanswered")
+      case .answered(let answer):
+        Kind(sending, status: answer.status, reason: answer.reason ?? "")
+      case .neverProcessed: Kind(sending, status: nil, reason: "never_processed")
+      case .unanswered: Kind(sending, status: nil, reason: "unanswered")
       }
-    metrics.counter(
-      "lockstep_pushes_total", help: "Pushes by what APNs answered.",
-      labels: [
-        "environment": sending.environment.rawValue, "push_type": sending.job.pushType,
-        "status": status, "reason": String(reason.prefix(40)),
-      ]
-    ).add()
-    if status == "200" {
+    counter(of: kind).add()
+    if kind.status == 200 {
       criticalTime.observe(max(0, (now - sending.job.causedAt).secondsAndFraction))
     }
+  }
+
+  private mutating func counter(of kind: Kind) -> Counter {
+    if let known = pushes[kind] { return known }
+    let counter = metrics.counter(
+      "lockstep_pushes_total", help: "Pushes by what APNs answered.",
+      labels: [
+        "environment": kind.environment.rawValue, "push_type": kind.pushType,
+        "status": kind.status.map(String.init) ?? "none", "reason": String(kind.reason.prefix(40)),
+      ])
+    // A server that gives another reason each time must not fill the memory.
+    if pushes.count < Self.kindsMax { pushes[kind] = counter }
+    return counter
   }
 
   func pruned(_ count: Int, because reason: String) {

@@ -3,8 +3,8 @@ import Vocabulary
 
 /// What the store knows at the moment before sending.
 struct SendKnowledge {
-  /// The newest state of each context.
-  var states: [ContextKey: ActivityState] = [:]
+  /// The rev of the newest state of each context.
+  var newestRevs: [ContextKey: Int] = [:]
   var deliveredRevs: [PushToken: Int] = [:]
   var registrations: [PushToken: [Registration]] = [:]
   var dismissed: Set<ContextKey> = []
@@ -81,9 +81,9 @@ enum SendDecision: Hashable {
 
   /// A job for the newer state exists: the same builder made it in the same transaction.
   private static func newerRefusal(_ job: PushJob, _ known: SendKnowledge) -> Disposition? {
-    guard let context = job.contextKey, let newest = known.states[context] else { return nil }
-    guard newest.rev > job.rev else { return nil }
-    return .superseded(because: "rev \(newest.rev) is newer than \(job.rev)")
+    guard let context = job.contextKey, let newest = known.newestRevs[context] else { return nil }
+    guard newest > job.rev else { return nil }
+    return .superseded(because: "rev \(newest) is newer than \(job.rev)")
   }
 }
 

@@ -17,8 +17,8 @@ extension APNsSender {
     let breakersBefore = breakers
     let startsBefore = starts
     let prunedBefore = prunedJobs
-    // Said twice it changes nothing, so it need not be taken back; and a copy of the guards for each
-    // batch would cost more than the pushes.
+    // Said twice it changes nothing, so it need not be taken back; and a copy of the guards for
+    // each batch would cost more than the pushes.
     for (sending, outcome) in answers where outcome.remedy(sending.circumstances) == .done {
       guards[sending.lane, default: MassGuard()].accepted(sending.job.token, now: now)
     }

@@ -13,8 +13,11 @@ extension APNsSender {
     guard sending.job.event == .alert, let key = sending.job.dedupeKey,
       try !transaction.resolvedKeys(among: [key]).isEmpty
     else { return [] }
-    let registrations = try transaction.registrations(of: [sending.job.token])
-    return takingBack(sending.job, among: registrations, now: now)
+    let token = sending.job.token
+    let registrations = try transaction.registrations(of: [token])
+    let before = PushJob.resolveID(key, on: token)
+    let isAgain = try !transaction.acceptedJobs(among: [before]).isEmpty
+    return takingBack(sending.job, among: registrations, now: now, isAgain: isAgain)
   }
 
   /// Longer than a push may be under way.
@@ -31,10 +34,11 @@ extension APNsSender {
   ) -> Settlement {
     let job = sending.job
     let delivery = sending.delivery
-    guard job.event == .alert, let key = job.dedupeKey, known.resolved.contains(key) else {
-      return Settlement(delivery, disposition)
-    }
     let hasWaited = delivery.message.text(RetryHeader.lastError) == Self.otherSender
+    // Past its time nobody will take it back who does not know that it was sent.
+    let mayBeOver = disposition == .expired && (delivery.redelivered || hasWaited)
+    guard job.event == .alert, let key = job.dedupeKey, mayBeOver || known.resolved.contains(key)
+    else { return Settlement(delivery, disposition) }
     let isAccepted = known.accepted.contains(job.id)
     if delivery.redelivered, !isAccepted, !hasWaited {
       return Settlement(
@@ -60,7 +64,8 @@ extension APNsSender {
 
   /// Empty when the token is gone from the registry.
   private func takingBack(
-    _ alert: PushJob, among registrations: [PushToken: [Registration]], now: UnixTime
+    _ alert: PushJob, among registrations: [PushToken: [Registration]], now: UnixTime,
+    isAgain: Bool = false
   ) -> [OutgoingMessage] {
     guard let key = alert.dedupeKey,
       let registration = registrations[alert.token]?.first(where: alert.isMeant)
@@ -68,7 +73,7 @@ extension APNsSender {
     do {
       let job = try PushJob.resolve(
         key, of: alert.sessionID, rev: alert.rev, on: registration, causedAt: now,
-        traceparent: alert.traceparent)
+        traceparent: alert.traceparent, isAgain: isAgain)
       return [pushes.carrying(job.message)]
     } catch {
       // An alert with this key has fitted, and it holds more.

@@ -17,7 +17,7 @@ struct WebPushMetrics {
   func count(_ outcome: String) {
     metrics.counter(
       "lockstep_notifications_total", help: "Notifications by channel and what became of them.",
-      labels: ["channel": "webpush", "outcome": outcome]
+      labels: ["channel": StageName.webpush.rawValue, "outcome": outcome]
     ).add()
   }
 }

@@ -34,7 +34,7 @@ extension WebPushSender {
           again.append(next)
           return nil
         case .settled(let disposition, let outcome):
-          metrics.count(outcome)
+          metrics.count(outcome ?? disposition.outcome)
           return Settlement(answer.0.delivery, disposition)
         }
       }
@@ -49,8 +49,8 @@ extension WebPushSender {
 
   private enum End {
     case again(Sending)
-    /// With the `outcome` label it is counted under.
-    case settled(Disposition, String)
+    /// `as`: the `outcome` label it is counted under; nil: the disposition's own.
+    case settled(Disposition, as: String?)
   }
 
   private func end(
@@ -66,7 +66,7 @@ extension WebPushSender {
     case .done:
       guards[host, default: MassGuard()].accepted(subscription.id, now: now)
       alarmed[host] = nil
-      return .settled(.done, "accepted")
+      return .settled(.done, as: "accepted")
     case .pruneUnlessMany(let reason):
       return try gone(subscription, because: reason, in: transaction, now: now)
     case .markResubscribe(let reason):
@@ -75,10 +75,10 @@ extension WebPushSender {
           "subscription must be made anew",
           ["subscription": subscription.fingerprint, "host": host, "because": reason])
       }
-      return .settled(.done, "resubscribe")
+      return .settled(.done, as: "resubscribe")
     case .sendShortForm(let reason):
       guard let short = WebPushPayload.shortForm(of: sending.payload) else {
-        return .settled(.dead(because: reason), "dead")
+        return .settled(.dead(because: reason), as: nil)
       }
       next.payload = short
       next.isShort = true
@@ -91,9 +91,9 @@ extension WebPushSender {
       }
       // A young token would be the same again: on with the answer to a renewed one.
       return try end(of: next, outcome, in: transaction, now: now)
-    case .dead(let reason): return .settled(.dead(because: reason), "dead")
+    case .dead(let reason): return .settled(.dead(because: reason), as: nil)
     case .retry(let least, let reason):
-      return .settled(.retry(notBefore: least, because: reason), "retried")
+      return .settled(.retry(notBefore: least, because: reason), as: nil)
     }
   }
 
@@ -111,12 +111,12 @@ extension WebPushSender {
           "subscription pruned",
           ["subscription": subscription.fingerprint, "host": host, "because": reason])
       }
-      return .settled(.done, "pruned")
+      return .settled(.done, as: "pruned")
     case .stopPruning(let restore):
       let restored = try transaction.restore(restore, prunedBecause: reason)
       let words = "\(restore.count) subscriptions answer \(reason); \(restored) restored"
       if alarm(host, "pruning stopped: mass guard", because: words) { metrics.guardTrips.add() }
-      return .settled(.retry(notBefore: Self.waitWhileGuarded, because: words), "retried")
+      return .settled(.retry(notBefore: Self.waitWhileGuarded, because: words), as: nil)
     }
   }
 
@@ -143,7 +143,7 @@ extension WebPushSender {
       }
     return DeliveryRecord(
       jobID: job.id, sessionID: job.sessionID, userID: job.userID, contextKey: nil, rev: 0,
-      tokenFingerprint: subscription.fingerprint, event: "webpush", status: status,
+      tokenFingerprint: subscription.fingerprint, event: name.rawValue, status: status,
       reason: reason, attempt: sending.delivery.attempt, causedAt: job.causedAt, settledAt: now)
   }
 

@@ -26,7 +26,7 @@ package struct WebPushJob: Hashable, Sendable {
     id: String? = nil, sessionID: SessionID, userID: UserID, subscriptionID: SubscriptionID,
     dedupeKey: String, deadline: UnixTime, causedAt: UnixTime, traceparent: String?, payload: Data
   ) {
-    self.id = id ?? UUIDText.named(["webpush", dedupeKey, subscriptionID.text])
+    self.id = id ?? UUIDText.named(["web push", dedupeKey, subscriptionID.text])
     self.sessionID = sessionID
     self.userID = userID
     self.subscriptionID = subscriptionID

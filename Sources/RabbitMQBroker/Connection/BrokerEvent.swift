@@ -20,6 +20,8 @@ enum BrokerEvent {
     let exchange: String
     let routingKey: String
     let message: Message
+    /// Why the broker itself moved it here; nil when a publisher did.
+    let death: BrokerDeath?
   }
 
   /// Nil for methods that bring content, and for those that mean nothing to us.
@@ -50,6 +52,7 @@ struct ContentAssembly {
 
   private var start: Start?
   private var message: Message?
+  private var death: BrokerDeath?
   private var missing_bytes: UInt64 = 0
 
   mutating func begin(_ method: amqp_method_t) {
@@ -79,6 +82,7 @@ struct ContentAssembly {
       var body = Data()
       body.reserveCapacity(Int(clamping: min(header.body_size, 1 << 20)))
       message = Message(properties, body: body)
+      death = BrokerDeath(properties)
     } else {
       let fragment = frame.payload.body_fragment
       message?.body.append(
@@ -97,7 +101,7 @@ struct ContentAssembly {
       return .delivered(
         BrokerEvent.Arrival(
           tag: tag, redelivered: redelivered, exchange: exchange, routingKey: routingKey,
-          message: message))
+          message: message, death: death))
     case .returned(let exchange, let routingKey, let reason):
       let key = ConfirmWindow.Key(
         messageID: message.id, exchange: exchange, routingKey: routingKey)

@@ -85,6 +85,26 @@ extension Topology.User {
 }
 
 extension Topology {
+  /// The way to one work queue and to no other.
+  package struct Path: Hashable, Sendable {
+    package let queue: String
+    package let exchange: String
+    package let routingKey: String
+  }
+
+  /// The way to the work queue of a stage or plain queue, by its key in queues.yaml.
+  package func path(toOwner owner: String) -> Path? {
+    queues.first { $0.purpose == .work(owner: owner) }
+      .map { Path(queue: $0.name, exchange: $0.name, routingKey: owner) }
+  }
+
+  /// Whether a name that queues.yaml does not know is of our scheme, so that it was ours once.
+  func owns(_ name: String) -> Bool {
+    let work = queues.filter { if case .work = $0.purpose { true } else { false } }.map(\.name)
+    return ["retry.", "dead."].contains { name.hasPrefix($0) }
+      || work.contains { name.hasPrefix($0 + ".") || name.hasPrefix($0 + "-") }
+  }
+
   package func queue(_ name: String) -> Queue? { queues.first { $0.name == name } }
 }
 

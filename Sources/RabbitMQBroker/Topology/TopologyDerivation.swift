@@ -4,7 +4,7 @@ import Vocabulary
 /// Makes the full set of exchanges, queues, bindings and permissions of what queues.yaml declares.
 /// The one place that knows the scheme:
 ///
-///     events (topic) ── patterns ──► work queue ◄── key <stage> ── <stage> (direct) ◄─┐ DLX
+///     events (topic) ── patterns ──► work queue ◄── key <owner> ── <queue> (direct) ◄─┐ DLX
 ///        │ alternate                    │ rejected, delivery limit                    │
 ///        ▼                              ▼                                             │
 ///     unroutable (fanout)            dead (direct) ── key <stage> ──► dead.<stage>    │
@@ -59,11 +59,14 @@ struct TopologyDerivation {
 
   private mutating func add(_ work: TopologyDeclaration.WorkQueue) {
     let owner = work.owner
+    // Leads to this queue alone: what is replayed must not reach the other readers of an event.
+    addExchange(work.queue, .direct)
     var arguments = Self.quorum(
       deliveryLimit: work.deliveryLimit, maxLength: work.maxLength,
       deadLetterTo: declaration.dead.name, key: owner.name)
     arguments.merge(work.arguments) { derived, _ in derived }
     addQueue(work.queue, .work(owner: owner.name), arguments, expectation: work.expectation)
+    bind(work.queue.name, to: work.queue.name, owner.name)
     for event in work.events { bind(work.queue.name, to: declaration.events.name, event.name) }
     let deadQueue = TopologyDeclaration.Named(name: "dead.\(owner.name)", mark: owner.mark)
     addQueue(
@@ -73,9 +76,7 @@ struct TopologyDerivation {
 
   private mutating func add(_ stage: TopologyDeclaration.Stage) {
     let (work, key) = (stage.work, stage.work.owner.name)
-    addExchange(work.queue, .direct)
     add(work)
-    bind(work.queue.name, to: work.queue.name, key)
     var rungs: [RetryLadder.Rung] = []
     for rung in stage.rungs {
       let names = variantNames("retry.\(key).\(rung.name)")

@@ -9,6 +9,12 @@ struct APNsService: Sendable {
   let world: World
   /// Nil when one port serves both environments.
   let environment: APNsEnvironment?
+  private let conduct = ConnectionConduct()
+
+  init(world: World, environment: APNsEnvironment?) {
+    self.world = world
+    self.environment = environment
+  }
 
   /// Called on the HTTP/2 server's thread.
   func reply(to request: HTTP2Request) -> HTTP2Reply {
@@ -17,18 +23,23 @@ struct APNsService: Sendable {
       headers: request.headers.map { APNsRequest.Header($0.name, $0.value) },
       body: Array(request.body))
     return world.change { world, now in
-      let fault = world.strike(asked)
+      let narrows = world.faults.narrowsConnections
+      let fault = conduct.fault(on: request.connection, struck: world.fault(striking: asked))
       let outcome = world.settle(
         asked, on: request.connection, in: environment, fault: fault, at: now)
       let answer = response(outcome, retryAfter: fault?.retryAfterSeconds, at: now)
-      return (Self.reply(answer, fault: fault), outcome.effects)
+      let reply = Self.reply(answer, fault: fault)
+      guard narrows, case .respond = reply else { return (reply, outcome.effects) }
+      let narrowing = conduct.reply(reply, status: answer.status, on: request.connection)
+      return (narrowing, outcome.effects)
     }
   }
 
   /// The answer, or the trouble that was asked for.
   static func reply(_ answer: HTTP2Response, fault: Fault?) -> HTTP2Reply {
     switch fault?.action {
-    case nil, .answer: return .respond(answer)
+    // A poisoned connection's answers come here as `answer`; `narrow` strikes no push.
+    case nil, .answer, .poison, .narrow: return .respond(answer)
     case .delay: return .respondAfter(.milliseconds(fault?.delayMilliseconds ?? 0), answer)
     case .never: return .never
     case .drop: return .dropConnection
@@ -53,6 +64,19 @@ struct APNsService: Sendable {
     headers.append(("content-type", "application/json"))
     return HTTP2Response(
       status: refusal.status, headers: headers, body: refusal.body.encoded)
+  }
+}
+
+extension World.State {
+  /// The fault that strikes this push; nil for none.
+  mutating func fault(striking request: APNsRequest) -> Fault? {
+    guard !faults.isEmpty else { return nil }
+    let subject = FaultSubject(
+      pushType: request.value("apns-push-type"),
+      event: (try? request.payload.get())?.event?.rawValue,
+      token: request.token, phone: fleet.phoneID(ofToken: request.token),
+      priority: request.value("apns-priority").flatMap { Int($0) })
+    return faults.strike(subject, chance: &chance)
   }
 }
 

@@ -21,6 +21,12 @@ package struct Fault: Hashable, Sendable, Codable {
     case goaway
     /// Nothing is read or written on the connection any more, and it stays open.
     case deaf
+    /// This push and every later one on its connection get `status` and `reason`, whatever they
+    /// are: a connection that is broken for good. Absent: 500 InternalServerError.
+    case poison
+    /// As usual, but a connection that answers a 400 is held to one stream until its next 200. It
+    /// stands as long as it is among the faults and leaves the pushes to those after it.
+    case narrow
   }
 
   /// Everything that is given must fit; nothing given fits every push.
@@ -33,22 +39,26 @@ package struct Fault: Hashable, Sendable, Codable {
     package var token: String?
     /// The id of a phone or browser.
     package var phone: String?
+    /// 10, 5 or 1. A phone out of budget is `answer` 200 to its pushes of priority 10: APNs takes
+    /// them, and they never show.
+    package var priority: Int?
     /// 0 to 100; absent means all.
     package var percent: Double?
 
     enum CodingKeys: String, CodingKey, CaseIterable {
       case pushType = "push_type"
-      case event, token, phone, percent
+      case event, token, phone, priority, percent
     }
 
     package init(
       pushType: String? = nil, event: String? = nil, token: String? = nil, phone: String? = nil,
-      percent: Double? = nil
+      priority: Int? = nil, percent: Double? = nil
     ) {
       self.pushType = pushType
       self.event = event
       self.token = token
       self.phone = phone
+      self.priority = priority
       self.percent = percent
     }
   }
@@ -62,6 +72,9 @@ package struct Fault: Hashable, Sendable, Codable {
   package var delayMilliseconds: Int?
   /// Whether the phone gets the push all the same: an answer that was lost, not a push.
   package var delivers: Bool?
+  /// Strikes each so-manieth of the pushes that fit, `{"action": "goaway", "every": 300}`; absent
+  /// means each of them.
+  package var every: Int?
   /// How often it strikes; absent means without end.
   package var count: Int?
 
@@ -69,13 +82,13 @@ package struct Fault: Hashable, Sendable, Codable {
     case match, action, status, reason
     case retryAfterSeconds = "retry_after_seconds"
     case delayMilliseconds = "delay_ms"
-    case delivers, count
+    case delivers, every, count
   }
 
   package init(
     _ action: Action, match: Match? = nil, status: Int? = nil, reason: String? = nil,
     retryAfterSeconds: Int? = nil, delayMilliseconds: Int? = nil, delivers: Bool? = nil,
-    count: Int? = nil
+    every: Int? = nil, count: Int? = nil
   ) {
     self.match = match
     self.action = action
@@ -84,6 +97,7 @@ package struct Fault: Hashable, Sendable, Codable {
     self.retryAfterSeconds = retryAfterSeconds
     self.delayMilliseconds = delayMilliseconds
     self.delivers = delivers
+    self.every = every
     self.count = count
   }
 
@@ -134,6 +148,13 @@ package struct Fault: Hashable, Sendable, Codable {
     if action == .delay, !(1...600_000).contains(delayMilliseconds ?? 0) {
       let given = delayMilliseconds.map(String.init) ?? "absent"
       found.append("delay_ms: \(given), want 1 to 600000")
+    }
+    if action == .poison, let status, !(400...599).contains(status) {
+      found.append("status: \(status), want 400 to 599")
+    }
+    if let every, every < 1 { found.append("every: \(every), want 1 or more") }
+    if let priority = match?.priority, ![1, 5, 10].contains(priority) {
+      found.append("match.priority: \(priority), want 1, 5 or 10")
     }
     if let count, count < 1 { found.append("count: \(count), want 1 or more") }
     if let percent = match?.percent, !(0...100).contains(percent) {

@@ -9,7 +9,7 @@ const api = "/app/api";
 const lookEvery_ms = 5000;
 const entriesShown = 20;
 
-const words = {
+const texts = {
   de: {
     title: "Gemeinsam Essen planen", intro: "Lass dich benachrichtigen, wenn dich jemand zum Planen einlädt.",
     subscribe: "Mitteilungen einschalten", unsubscribe: "Ausschalten", on: "Mitteilungen sind an.", off: "",
@@ -30,7 +30,9 @@ const words = {
     over: { decided: "decided", cancelled: "ended", left: "left", ttl: "expired" }, overElse: "over",
     signIn: "Sign in", token: "Your token", go: "Continue", withPartner: (name) => `with ${name}`, join: "Join in",
   },
-}[navigator.language.startsWith("en") ? "en" : "de"];
+};
+const language = navigator.language.startsWith("en") ? "en" : "de";
+const words = texts[language];
 
 const byId = (id) => document.getElementById(id);
 
@@ -188,7 +190,7 @@ function drawEntry(entry) {
   icon.setAttribute("aria-hidden", "true");
   const text = make("span", "words");
   text.append(make("b", "", entry.title), make("span", "", entry.body));
-  const moment = new Date(entry.created_at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  const moment = new Date(entry.created_at).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" });
   const note = make("small", "", moment);
   if (entry.resolved) note.append(" · ", words.over[entry.resolved_reason] || words.overElse);
   text.append(note);
@@ -245,7 +247,7 @@ function drawSession(session) {
   const partner = session.participants.find((one) => one.user_id !== me);
   const mine = session.participants.find((one) => one.user_id === me);
   const day = new Date(`${session.date}T12:00:00`);
-  byId("session-date").textContent = day.toLocaleDateString([], { weekday: "long", day: "numeric", month: "long" });
+  byId("session-date").textContent = day.toLocaleDateString(language, { weekday: "long", day: "numeric", month: "long" });
   byId("session-label").textContent = session.status_label;
   byId("session-partner").textContent = partner?.name ? words.withPartner(`${partner.emoji || ""} ${partner.name}`) : "";
   byId("session").classList.toggle("over", Boolean(session.ended));
@@ -260,14 +262,14 @@ function signIn() {
 }
 
 function label() {
-  const texts = {
+  const labels = {
     "welcome-title": words.title, "welcome-words": words.intro, subscribe: words.subscribe,
     unsubscribe: words.unsubscribe, "inbox-title": words.inbox, "inbox-empty": words.empty,
     "sign-in-title": words.signIn, "sign-in-label": words.token, "sign-in-button": words.go, join: words.join,
     "bell-words": words.bell(0),
   };
-  for (const [id, text] of Object.entries(texts)) byId(id).textContent = text;
-  document.documentElement.lang = navigator.language.startsWith("en") ? "en" : "de";
+  for (const [id, text] of Object.entries(labels)) byId(id).textContent = text;
+  document.documentElement.lang = language;
 }
 
 label();

@@ -1,7 +1,7 @@
 /// The schema, in numbered steps. A step that was ever released is never edited: append another.
 package enum Migrations {
   /// Step n, from 1, is `all[n - 1]`; each ends by setting `user_version` to its number.
-  package static let all: [String] = [firstTables, sweepIndexes, webPushTables]
+  package static let all: [String] = [firstTables, sweepIndexes, webPushTables, outboxOrder]
 
   /// Brings the database up to date. Safe when several processes start at once: each step is one
   /// transaction that looks again at the version once it holds the write lock.

@@ -8,7 +8,7 @@ extension SQLiteTransaction {
     let headers = JSON.encoded(message.headers.mapValues(\.json))
     try connection.run(
       OutboxSQL.append, message.id, message.type, message.contentType, JSONText(data: headers),
-      message.body, message.timestamp, event.routingKey, event.storedAt)
+      message.body, message.timestamp, event.routingKey, event.storedAt, event.orderKey)
   }
 
   func leaseEvents(atMost count: Int, now: UnixTime, until: UnixTime) throws -> [OutboxEvent] {
@@ -24,6 +24,16 @@ extension SQLiteTransaction {
     for sequence in sequences { try connection.run(OutboxSQL.release, sequence) }
   }
 
+  func postponeEvents(_ sequences: [Int64], until: UnixTime, parking: Bool) throws {
+    for sequence in sequences {
+      try connection.run(OutboxSQL.postpone, sequence, until, parking)
+    }
+  }
+
+  func parkedEvents() throws -> Int {
+    try connection.first(OutboxSQL.parked) { try $0.next() } ?? 0
+  }
+
   func outboxDepth() throws -> (events: Int, oldest: UnixTime?) {
     let events: Int = try connection.first(OutboxSQL.depth) { try $0.next() } ?? 0
     return (events, try connection.first(OutboxSQL.oldest) { try $0.next() })
@@ -36,7 +46,8 @@ private func readEvent(_ row: inout Row) throws -> OutboxEvent {
     id: try row.next(), type: try row.next(), contentType: try row.next(),
     headers: try decodeHeaders(try row.next()), body: try row.next(), timestamp: try row.next())
   return OutboxEvent(
-    sequence: sequence, message: message, routingKey: try row.next(), storedAt: try row.next())
+    sequence: sequence, message: message, routingKey: try row.next(), storedAt: try row.next(),
+    orderKey: try row.next(), tries: try row.next())
 }
 
 private func decodeHeaders(_ text: JSONText) throws -> [String: HeaderValue] {
@@ -69,22 +80,33 @@ extension HeaderValue {
 enum OutboxSQL: String, SQLText {
   case append = """
     INSERT INTO outbox (message_id, type, content_type, headers, body, timestamp_ms, routing_key,
-      stored_at_ms)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      stored_at_ms, order_key)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
-  /// Walks from the oldest: the only rows passed over are the few that others hold. An index on
-  /// the lease would have the whole backlog sorted instead.
+  /// Walks from the oldest: the only rows passed over are the few that others hold, and what waits
+  /// behind those. An index on the lease would have the whole backlog sorted instead.
   case lease = """
     UPDATE outbox SET leased_until_ms = ?3
     WHERE sequence IN (
-      SELECT sequence FROM outbox WHERE leased_until_ms <= ?1 ORDER BY sequence LIMIT ?2)
+      SELECT sequence FROM outbox
+      WHERE leased_until_ms <= ?1
+        AND NOT EXISTS (
+          SELECT 1 FROM outbox AS earlier
+          WHERE earlier.order_key = outbox.order_key AND earlier.sequence < outbox.sequence
+            AND earlier.leased_until_ms > ?1 AND earlier.is_parked = 0)
+      ORDER BY sequence LIMIT ?2)
     RETURNING sequence, message_id, type, content_type, headers, body, timestamp_ms, routing_key,
-      stored_at_ms
+      stored_at_ms, order_key, tries
     """
   case remove = "DELETE FROM outbox WHERE sequence = ?"
   case release = "UPDATE outbox SET leased_until_ms = 0 WHERE sequence = ?"
+  case postpone = """
+    UPDATE outbox SET leased_until_ms = ?2, tries = tries + 1, is_parked = max(is_parked, ?3)
+    WHERE sequence = ?1
+    """
+  case parked = "SELECT count(*) FROM outbox WHERE is_parked = 1"
   case depth = "SELECT events FROM outbox_depth WHERE id = 1"
   case oldest = """
-    SELECT stored_at_ms FROM outbox WHERE sequence = (SELECT min(sequence) FROM outbox)
+    SELECT stored_at_ms FROM outbox WHERE is_parked = 0 ORDER BY sequence LIMIT 1
     """
 }

@@ -85,11 +85,15 @@ struct WorkerRole: Sendable {
     let link = RabbitMQLink(
       equipment.broker.address, queue: route.queue, prefetch: route.prefetch, name: name,
       time: process.time, log: process.log)
+    let watchdog = Watchdog.endingTheProcess(
+      elapsed: { SystemTime().elapsed() }, log: process.log)
+    watchdog.start()
     let worker = Worker(
       route: route, link: link, stage: try makeStage(process, equipment), time: process.time,
-      log: process.log, metrics: process.metrics, health: health)
+      log: process.log, metrics: process.metrics, health: health, watchdog: watchdog)
     process.log.info("working", ["queue": route.queue, "prefetch": "\(route.prefetch)"])
     worker.run(until: process.stop, grace: process.grace)
+    if let defect = worker.defect { throw CommandFailure(.software, defect) }
   }
 
   private func makeStage(_ process: RoleProcess, _ equipment: Equipment) throws -> any Stage {

@@ -12,7 +12,7 @@ import Vocabulary
 ///     swift run -c release expiry-benchmark FOLDER [--sessions=1000000] [--expiring=10000]
 ///       [--seconds=60] [--sweeps=2]
 ///
-/// The sweeps hold the file by handles of their own, as processes do. A relay empties the outbox to
+/// A folder that was filled before is used again. The sweeps hold the file by handles of their own, as processes do. A relay empties the outbox to
 /// nowhere, and a writer does what the API does for one request, fifty times a second.
 struct ExpiryBenchmark {
   private let path: String
@@ -78,14 +78,23 @@ struct ExpiryBenchmark {
 
   // MARK: Filling
 
+  /// In the order of their ids: filling is not what is measured.
+  private func liveID(_ number: Int) -> SessionID { SessionID("cs_\(10_000_000 + number)") }
+
+  /// Scattered among the others.
+  private func dueID(_ number: Int) -> SessionID {
+    SessionID("\(liveID(number &* 7_368_787 % sessions))-\(number)")
+  }
+
   private func fill(_ store: SQLiteStore) throws {
+    if try store.read({ try $0.session(liveID(sessions - 1)) }) != nil { return }
     let begun = time.elapsed()
     let limits = SessionLimits(ttl: .seconds(8 * 3600))
-    for start in stride(from: 0, to: sessions, by: 1000) {
+    for start in stride(from: 0, to: sessions, by: 10_000) {
       let now = time.now()
       try store.write { rows in
-        for number in start..<min(start + 1000, sessions) {
-          try rows.save(begin("cs_live_\(number)", number, at: now, limits))
+        for number in start..<min(start + 10_000, sessions) {
+          try rows.save(begin(liveID(number), number, at: now, limits))
         }
       }
     }
@@ -99,16 +108,17 @@ struct ExpiryBenchmark {
       for number in 0..<expiring {
         let deadline = first + .seconds(seconds) * number / expiring
         let limits = SessionLimits(ttl: deadline - now)
-        try rows.save(begin("cs_due_\(number)", sessions + number, at: now, limits))
+        try rows.save(begin(dueID(number), sessions + number, at: now, limits))
       }
     }
   }
 
-  private func begin(_ id: String, _ number: Int, at now: UnixTime, _ limits: SessionLimits) throws
+  private func begin(_ id: SessionID, _ number: Int, at now: UnixTime, _ limits: SessionLimits)
+    throws
     -> Session
   {
     try Session.create(
-      id: SessionID(id), date: "2030-01-31",
+      id: id, date: "2030-01-31",
       initiator: Profile(userID: UserID("u_\(number)"), name: "Dennis"),
       partner: Profile(userID: UserID("u_\(number + 1)"), name: "Mara"), at: now, limits: limits
     ).session
@@ -164,7 +174,7 @@ struct ExpiryBenchmark {
     var number = 0
     while time.now() < end {
       number += 1
-      let id = SessionID("cs_live_\(number * 7919 % sessions)")
+      let id = liveID(number * 7919 % sessions)
       let begun = time.elapsed()
       try store.write { rows in
         guard let session = try rows.session(id), let actor = session.invited.first,
@@ -192,7 +202,7 @@ struct ExpiryBenchmark {
       Poll.wait([], atMost: .milliseconds(20))
     }
     return try (0..<expiring).count { number in
-      try store.read { try $0.session(SessionID("cs_due_\(number)"))?.endReason } == .ttl
+      try store.read { try $0.session(dueID(number))?.endReason } == .ttl
     }
   }
 }

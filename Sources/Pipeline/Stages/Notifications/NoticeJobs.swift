@@ -55,13 +55,18 @@ extension PushJob {
     UUIDText.named(["alert", dedupeKey, token.hex])
   }
 
-  /// Takes back, silently, what an alert of this dedupe key has shown on the device.
+  static func resolveID(_ dedupeKey: String, on token: PushToken, isAgain: Bool = false) -> String {
+    UUIDText.named(["resolve", dedupeKey, token.hex] + (isAgain ? ["again"] : []))
+  }
+
+  /// Takes back, silently, what an alert of this dedupe key has shown on the device. `isAgain`: the
+  /// alert arrived once more after it had been taken back, so this is another job.
   static func resolve(
     _ dedupeKey: String, of sessionID: SessionID, rev: Int, on registration: Registration,
-    causedAt: UnixTime, traceparent: String?
+    causedAt: UnixTime, traceparent: String?, isAgain: Bool = false
   ) throws(PayloadTooLarge) -> PushJob {
     PushJob(
-      id: UUIDText.named(["resolve", dedupeKey, registration.token.hex]), event: .resolve,
+      id: resolveID(dedupeKey, on: registration.token, isAgain: isAgain), event: .resolve,
       sessionID: sessionID, userID: registration.userID, contextKey: nil, rev: rev,
       token: registration.token, environment: registration.environment,
       bundleID: registration.bundleID, collapseID: nil, dedupeKey: dedupeKey,

@@ -1,0 +1,98 @@
+import APNsTransport
+import Cryptography
+import Foundation
+import HTTP2
+import HTTPServing
+import Pipeline
+import Pushes
+import RabbitMQBroker
+import Sessions
+import Vocabulary
+
+/// One reader of bytes that come from outside, as a fuzzer drives it: whatever the bytes are, it
+/// answers or refuses, and does not trap. What reads back must read back the same.
+package enum FuzzTarget: String, CaseIterable, Sendable {
+  /// Events: the body, after a first line for the headers.
+  case event
+  case pushJob = "push-job"
+  case webPushJob = "webpush-job"
+  /// A whole request to the public API: see ``FuzzedRequest``.
+  case request
+  case topology
+  case answer
+  case token
+  case keySet = "key-set"
+  case pem
+  case endpoint
+  case json
+  case time
+
+  /// - Throws: nothing that a reader throws, only what is wrong with the reader.
+  package func read(_ bytes: [UInt8]) {
+    let text = String(decoding: bytes, as: UTF8.self)
+    switch self {
+    case .event: try? readEvent(FuzzedMessage(bytes).message)
+    case .pushJob: try? readPushJob(FuzzedMessage(bytes).message)
+    case .webPushJob: _ = try? WebPushJob(reading: FuzzedMessage(bytes).message)
+    case .request: FuzzedRequest(bytes).send()
+    case .topology: _ = try? Topology(yaml: text)
+    case .answer: readAnswer(bytes)
+    case .token: readToken(text)
+    case .keySet: _ = try? JSONWebKeySet(parsing: Data(bytes))
+    case .pem: _ = try? SigningKey.all(pem: text)
+    case .endpoint: _ = try? PushEndpoint(text)
+    case .json: readJSON(bytes)
+    case .time: readTime(text)
+    }
+  }
+
+  private func readEvent(_ message: Message) throws {
+    let event = try Event(reading: message)
+    // What was read is what a stage works with: it must be usable.
+    guard case .session(let session, _) = event.subject else { return }
+    for participant in session.participants { _ = session.contextKey(for: participant.userID) }
+    let again = try JSON.decode(type(of: session), from: JSON.encoded(session))
+    precondition(again == session, "a session does not read back")
+  }
+
+  private func readPushJob(_ message: Message) throws {
+    let job = try PushJob(reading: message)
+    let again = try PushJob(reading: job.message)
+    precondition(again == job, "a push job does not read back")
+    if job.isLiveActivity {
+      _ = LiveActivityPayload.stamped(job.payload, at: UnixTime(seconds: 1_781_784_000))
+    }
+  }
+
+  private func readAnswer(_ bytes: [UInt8]) {
+    let fuzzed = FuzzedAnswer(bytes)
+    var reader = AnswerReader()
+    let answer = reader.read(status: fuzzed.status, headers: fuzzed.headers, body: fuzzed.body) {
+      UnixTime(seconds: 1_781_784_000)
+    }
+    for isProven in [true, false] {
+      _ = PushOutcome.answered(answer).remedy(
+        PushCircumstances(
+          isLiveActivity: isProven, isProven: isProven, triedOtherEnvironment: !isProven))
+    }
+  }
+
+  private func readToken(_ text: String) {
+    if let token = try? JSONWebToken(text) { _ = try? token.claims() }
+    _ = try? FuzzedRequest.keys.verify(text, now: UnixTime(seconds: 1_781_784_000))
+  }
+
+  private func readJSON(_ bytes: [UInt8]) {
+    guard let value = try? JSONValue(parsing: Data(bytes)) else { return }
+    let again = try? JSONValue(parsing: value.encoded)
+    precondition(again == value, "a JSON value does not read back")
+  }
+
+  private func readTime(_ text: String) {
+    _ = HTTPDate.parse(text)
+    _ = RetryAfter.parse(text, now: UnixTime(seconds: 1_781_784_000))
+    if let time = UnixTime(text) { _ = "\(time)" }
+    _ = try? PushToken(hex: text)
+    _ = RequestTarget(text)
+  }
+}
