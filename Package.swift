@@ -1,8 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Targets stand lowest first: a target may only name targets above it, so this file is the order of
-// dependence. `swift build --explicit-target-dependency-import-check error` holds every import to it.
+// Targets stand lowest first: a target may only name targets above it, so this file is the order
+// of dependence. `swift build --explicit-target-dependency-import-check error` holds every import
+// to it.
 
 let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
@@ -186,7 +187,11 @@ let package = Package(
       "StoreContract",
       ["SQLiteStore", "Pipeline", "Sessions", "Pushes", "ServiceRuntime", "Vocabulary"]),
     tests(
-      "EndToEnd", ["HTTPClient", "Pipeline", "Vocabulary", "Cryptography"],
+      "EndToEnd",
+      [
+        "HTTPClient", "Pipeline", "Vocabulary", "Cryptography", "SQLiteStore", "Sessions",
+        "Pushes",
+      ],
       resources: [.copy("foreign_publisher.py")]),
     tests(
       "Simulation",

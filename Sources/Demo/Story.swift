@@ -216,8 +216,8 @@ final class Story {
     let isTrue = verdict.isTrue && channelsShown == 3 && invitation.isGrey && sounds == 1
     let word = isTrue ? "ok" : "NOT OK"
     print(
-      "\(word): \(verdict.equal) of \(verdict.compared) cards on \(verdict.phones) phones equal the "
-        + "truth, \(verdict.starts) start by push, \(verdict.doubledStarts) doubled, "
+      "\(word): \(verdict.equal) of \(verdict.compared) cards on \(verdict.phones) phones equal "
+        + "the truth, \(verdict.starts) start by push, \(verdict.doubledStarts) doubled, "
         + "\(verdict.olderShown) older shown, \(pushes.count) pushes; "
         + "invitation on \(channelsShown) of 3 channels, \(sounds) sound, "
         + (invitation.isGrey ? "grey: \(invitation.reason)" : "not grey"))

@@ -77,6 +77,7 @@ package final class ExpirySweep {
       try steps.filter { step in
         guard try transaction.replace(step.seen, with: step.change.session) else { return false }
         try transaction.append(step.event)
+        try transaction.save(MutationRecord(step.change, event: step.event))
         return true
       }
     }

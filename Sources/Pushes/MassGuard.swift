@@ -13,7 +13,7 @@ package struct MassGuard<Target: Hashable & Sendable>: Sendable {
   package static var refusedShareMin: Double { 0.5 }
   /// Accepted targets remembered at most. Of more none is noted, so that the refused ones weigh
   /// more and pruning stops sooner: the mistake that does no harm.
-  package static var acceptedMax: Int { 100_000 }
+  package static var acceptedMax: Int { 10_000 }
 
   private struct Trial {
     let moment: UnixTime

@@ -11,7 +11,8 @@ extension Command {
       settings: NotifierRole.settingNames, run: NotifierRole.run),
     worker(.webPushSender, "sends Web Pushes to browsers", more: WebPushWiring.settingNames),
     Command(
-      RunRole.name, "all of these in one process", settings: RunRole.settingNames, run: RunRole.run),
+      RunRole.name, "all of these in one process", settings: RunRole.settingNames,
+      run: RunRole.run),
     Command(
       "topology", "compares the broker with queues.yaml, and declares what is missing",
       settings: TopologyCommand.settingNames, options: TopologyCommand.options,
@@ -20,6 +21,14 @@ extension Command {
       "dead", "looks at dead letters, sends them back to where they failed, or drops them",
       settings: DeadCommand.settingNames, options: DeadCommand.options,
       operand: DeadCommand.operand, run: DeadCommand.run),
+    Command(
+      "explain", "what happened to one session, and why a phone does not show it",
+      settings: StoreWiring.settingNames, options: ExplainCommand.options, operand: "SESSION",
+      run: ExplainCommand.run),
+    Command(
+      "tokens", "looks after the token registry", settings: StoreWiring.settingNames,
+      options: TokensCommand.options, words: ["list", "prune", "restore"],
+      run: TokensCommand.run),
     Command(
       "token", "mints a caller's token for development", settings: ["AUTH_KEYS_FILE"],
       options: [

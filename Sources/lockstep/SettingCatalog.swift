@@ -21,6 +21,8 @@ enum SettingCatalog {
     .init(name: "RATE_PER_USER", help: "requests per second and user, 1 to 10000. Default 20"),
     .init(
       name: "SESSION_TTL_SECONDS", help: "life after the last mutation, 5 to 28800. Default 7200"),
+    .init(
+      name: "RECORDS_DAYS", help: "how long what happened is kept, 1 to 365 days. Default 14"),
     .init(name: "OUTBOX_EVENTS_MAX", help: "events held for an absent broker. Default 1000000"),
     .init(name: "APNS_KEY_FILE", help: "the provider key, .p8 (PEM PKCS#8)"),
     .init(name: "APNS_KEY_ID", help: "ten characters. Default: from a file AuthKey_<KEYID>.p8"),

@@ -39,6 +39,35 @@ import Vocabulary
         "confirmed", "finalizing", "decided",
       ])
     #expect(world.commitCount == names.count)
+    try expectRecorded(world, path)
+  }
+
+  /// One record per event, with who did what.
+  private func expectRecorded(_ world: World, _ path: String) throws {
+    let id = SessionID(String(path.split(separator: "/").last ?? ""))
+    let records = try world.store.read { try $0.mutations(of: id) }
+    #expect(records.map(\.rev) == Array(1...10))
+    #expect(
+      records.map(\.mutation) == [
+        "create", "join", "answers", "ready", "ready", "proposals", "pick", "confirm", "confirm",
+        "decision",
+      ])
+    #expect(records.map { $0.userID?.text ?? "-" }.filter { $0 == "-" }.count == 2)
+    #expect(records.first?.userID == UserID("dennis"))
+    #expect(records[1].userID == UserID("jaqueline"))
+    let events = try world.events()
+    #expect(records.map(\.eventID.text) == events.map(\.message.id))
+    #expect(records.map(\.eventType) == events.map(\.message.type))
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what is refused or changes nothing leaves no record`(kind: StoreKind) throws {
+    let world = try World(kind)
+    let path = try world.begin()
+    #expect(try world.post("\(path)/join", as: "dennis").status == 200)
+    #expect(try world.post("\(path)/pick", as: "dennis", ["proposal_id": "p1"]).status == 409)
+    let id = SessionID(String(path.split(separator: "/").last ?? ""))
+    #expect(try world.store.read { try $0.mutations(of: id) }.map(\.mutation) == ["create"])
   }
 
   static let actions: [(String, JSONValue?)] = [

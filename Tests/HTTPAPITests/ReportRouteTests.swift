@@ -54,6 +54,21 @@ import Vocabulary
     #expect(try world.post(Self.path, as: "jaqueline", body).status == 404)
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `every report is kept in the history`(kind: StoreKind) throws {
+    let world = try World(kind)
+    let session = try world.begin()
+    let key = context(session, of: "dennis")
+    for rev in [1, 2] {
+      let body: JSONValue = [
+        "context_key": .string(key), "state": "active", "rev": .integer(Int64(rev)),
+      ]
+      #expect(try world.post(Self.path, as: "dennis", body).status == 200)
+    }
+    let kept = try world.store.read { try $0.reports(of: [ContextKey(key)]) }
+    #expect(kept.map(\.rev) == [1, 2])
+  }
+
   @Test func `an activity that is not one's own is a 404`() throws {
     let world = try World()
     let session = try world.begin()

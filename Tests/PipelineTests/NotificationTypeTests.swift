@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Vocabulary
 
-/// A second type of notification is all that is in here: who gets it, what it says, when it is over.
+/// All of a second type of notification: who gets it, what it says, when it is over.
 extension NotificationType {
   fileprivate static let dishToChoose = NotificationType(name: "test.dish_to_choose") { event in
     guard case .session(let session, _) = event.subject else { return [] }

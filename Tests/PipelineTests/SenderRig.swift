@@ -17,13 +17,15 @@ final class SenderRig {
   let metrics = Metrics()
   private var lastTag: UInt64 = 0
 
-  /// - Parameter other: shares its store and clock.
-  init(beside other: SenderRig? = nil) {
+  /// `other`: shares its store and clock.
+  init(
+    beside other: SenderRig? = nil, store: InMemoryStore? = nil, log: Log = .discarding
+  ) {
     time = other?.time ?? ManualTime()
-    store = other?.store ?? storeSwitch.store()
+    self.store = store ?? other?.store ?? storeSwitch.store()
     sender = APNsSender(
-      store: store, pushes: Samples.routes[.apns], transport: transport, bundleID: Samples.bundle,
-      time: time, log: .discarding, metrics: metrics)
+      store: self.store, pushes: Samples.routes[.apns], transport: transport,
+      bundleID: Samples.bundle, time: time, log: log, metrics: metrics)
   }
 
   let session = SessionID("cs_1")

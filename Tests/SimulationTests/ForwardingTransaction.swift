@@ -237,4 +237,36 @@ class ForwardingTransaction: StoreTransaction {
   func removeSubscriptions(prunedBefore moment: UnixTime, limit: Int) throws -> Int {
     try inner.removeSubscriptions(prunedBefore: moment, limit: limit)
   }
+
+  // MARK: HistoryRows
+
+  func save(_ mutation: MutationRecord) throws {
+    try inner.save(mutation)
+  }
+  func mutations(of session: SessionID) throws -> [MutationRecord] {
+    try inner.mutations(of: session)
+  }
+  func save(_ builds: [BuildRecord]) throws {
+    try inner.save(builds)
+  }
+  func builds(of session: SessionID) throws -> [BuildRecord] {
+    try inner.builds(of: session)
+  }
+  func reports(of contexts: [ContextKey]) throws -> [PhoneReport] {
+    try inner.reports(of: contexts)
+  }
+  func unpublished(among events: [EventID]) throws -> Set<EventID> {
+    try inner.unpublished(among: events)
+  }
+  func removeHistory(before moment: UnixTime, limit: Int) throws -> Int {
+    try inner.removeHistory(before: moment, limit: limit)
+  }
+
+  // MARK: TokenListing
+
+  func tokenRows(_ query: TokenQuery, after place: Int64, limit: Int) throws
+    -> [(place: Int64, row: TokenRow)]
+  {
+    try inner.tokenRows(query, after: place, limit: limit)
+  }
 }

@@ -40,7 +40,8 @@ final class Chromium {
     process.executableURL = URL(fileURLWithPath: "/bin/bash")
     // Chromium listens on descriptor 3 and answers on 4.
     let options = [
-      "--headless", "--no-sandbox", "--remote-debugging-pipe", "--disable-gpu", "--lang=de-DE", "--accept-lang=de-DE",
+      "--headless", "--no-sandbox", "--remote-debugging-pipe", "--disable-gpu", "--lang=de-DE",
+      "--accept-lang=de-DE",
       "--no-first-run", "--hide-scrollbars", "--disable-component-update",
       "--disable-background-networking", "--user-data-dir=\(profile.path)", "about:blank",
     ]

@@ -11,6 +11,8 @@ package struct CookStory {
   package private(set) var session: Session
   /// One per rev, oldest first.
   package private(set) var events: [OutboxEvent] = []
+  /// What the API records of them.
+  package private(set) var mutations: [MutationRecord] = []
   private let limits = SessionLimits()
 
   /// Dennis begins; Mara is invited unless he is alone.
@@ -73,7 +75,9 @@ package struct CookStory {
 
   private mutating func append(_ change: Change, at moment: UnixTime) {
     let id = EventID(UUIDText.named(["event", change.session.id.text, "\(change.session.rev)"]))
-    events.append(Event.outboxEntry(for: change, id: id, at: moment, traceparent: nil))
+    let event = Event.outboxEntry(for: change, id: id, at: moment, traceparent: nil)
+    events.append(event)
+    mutations.append(MutationRecord(change, event: event))
   }
 
   package struct NothingChanged: Error {

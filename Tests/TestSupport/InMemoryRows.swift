@@ -25,6 +25,7 @@ extension InMemoryTransaction {
 
   func save(_ report: PhoneReport) throws {
     try change { tables in
+      tables.keep(report)
       let known = tables.activityReports[report.contextKey]?.state
       guard known != .dismissed, known != .ended || report.state != .gone else { return }
       tables.activityReports[report.contextKey] = report
@@ -97,7 +98,8 @@ extension InMemoryTransaction {
   func unansweredJobs(among ids: [String]) throws -> Set<String> {
     let wanted = Set(ids)
     return Set(
-      try rows().deliveries.filter { $0.status == nil && wanted.contains($0.jobID) }.map(\.jobID))
+      try rows().deliveries
+        .filter { $0.status == nil && $0.wasSent && wanted.contains($0.jobID) }.map(\.jobID))
   }
 
   func removeDeliveries(settledBefore moment: UnixTime, limit: Int) throws -> Int {

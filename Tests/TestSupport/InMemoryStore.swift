@@ -78,6 +78,10 @@ struct InMemoryTables: Sendable {
   var tokens: [Token] = []
   var activityState: [ContextKey: ActivityState] = [:]
   var activityReports: [ContextKey: PhoneReport] = [:]
+  /// All of them, oldest first.
+  var phoneReports: [PhoneReport] = []
+  var mutations: [MutationRecord] = []
+  var builds: [BuildRecord] = []
   var starts: [Start] = []
   var deliveries: [DeliveryRecord] = []
   var subscriptions: [PushEndpoint: Subscription] = [:]

@@ -33,9 +33,10 @@ extension API {
       }
       try rows.save(change.session)
       try alongside(rows, session.id)
+      let event = call.event(for: change)
+      try rows.save(MutationRecord(change, event: event))
       return Answer(
-        SessionAnswer(change.session, for: me, language: language).response(),
-        event: call.event(for: change))
+        SessionAnswer(change.session, for: me, language: language).response(), event: event)
     }
   }
 

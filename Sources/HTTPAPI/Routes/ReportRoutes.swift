@@ -17,8 +17,8 @@ extension API {
       ContextKey.init)
     let activity = body.optionalText("activity_id", max: Self.activityIDMax)
     let state = body.word(
-      "state", among: Self.phoneStates.map(\.rawValue), standIn: .active,
-      PhoneReport.State.init(rawValue:))
+      "state", among: Self.phoneStates.map(\.rawValue), standIn: .active
+    ) { name in Self.phoneStates.first { $0.rawValue == name } }
     let rev = body.optionalCount("rev")
     if context == nil, activity == nil {
       body.refuse("context_key", "is missing, want it or activity_id")

@@ -52,10 +52,12 @@ extension API {
         throw Problem.tooManySessions(live: live, max: settings.liveSessionsPerUserMax)
       }
       try rows.save(change.session)
+      let event = call.event(for: change)
+      try rows.save(MutationRecord(change, event: event))
       let language = Language(locale: profiles[me]?.locale)
       var response = SessionAnswer(change.session, for: me, language: language).response(201)
       response.headers.append(("location", "\(Self.sessions)/\(change.session.id)"))
-      return Answer(response, event: call.event(for: change))
+      return Answer(response, event: event)
     }
   }
 

@@ -87,8 +87,8 @@ package protocol ActivityRows {
   func liveActivityStates(of user: UserID) throws -> [ActivityState]
   /// Inserts or replaces.
   func save(_ states: [ActivityState]) throws
-  /// Keeps the report. Once `dismissed` was reported for a context it stays so, and what `ended` is
-  /// not `gone`.
+  /// Keeps the report, also in the history. Once `dismissed` was reported for a context it stays
+  /// so, and what `ended` is not `gone`.
   func save(_ report: PhoneReport) throws
   /// Those of `contexts` whose phone reported `dismissed`.
   func dismissed(among contexts: [ContextKey]) throws -> Set<ContextKey>

@@ -1,8 +1,26 @@
 import Pushes
 import Vocabulary
 
-/// One attempt to deliver one job: what `lockstep explain` reads.
+/// One attempt to deliver one job, or why there was none: what `lockstep explain` reads.
 package struct DeliveryRecord: Hashable, Sendable {
+  /// What was done about the attempt.
+  package enum Consequence: String, Codable, Hashable, Sendable, CaseIterable {
+    case accepted
+    /// The token was marked as dead.
+    case pruned
+    /// The token would have been, but was registered again since.
+    case kept
+    /// Sent again at once: the job is still in hand.
+    case again
+    /// Waits on the ladder.
+    case retried
+    case dead
+    /// Waits in hand until the lane closes.
+    case laneOpened = "lane_opened"
+    // Not sent.
+    case superseded, expired, stale
+  }
+
   /// The job's id, also its `apns-id`.
   package let jobID: String
   package let sessionID: SessionID
@@ -20,11 +38,16 @@ package struct DeliveryRecord: Hashable, Sendable {
   package let attempt: Int
   package let causedAt: UnixTime
   package let settledAt: UnixTime
+  /// False when the sender decided not to send it: `reason` says why.
+  package let wasSent: Bool
+  /// Nil in records that do not say.
+  package let consequence: Consequence?
 
   package init(
     jobID: String, sessionID: SessionID, userID: UserID, contextKey: ContextKey?, rev: Int,
     tokenFingerprint: String, event: String, status: Int?, reason: String?, attempt: Int,
-    causedAt: UnixTime, settledAt: UnixTime
+    causedAt: UnixTime, settledAt: UnixTime, wasSent: Bool = true,
+    consequence: Consequence? = nil
   ) {
     self.jobID = jobID
     self.sessionID = sessionID
@@ -38,6 +61,8 @@ package struct DeliveryRecord: Hashable, Sendable {
     self.attempt = attempt
     self.causedAt = causedAt
     self.settledAt = settledAt
+    self.wasSent = wasSent
+    self.consequence = consequence
   }
 }
 
@@ -52,7 +77,8 @@ package protocol DeliveryRows {
   /// Those of these jobs that were accepted by their records: status 200, or 201 and 202 of Web
   /// Push.
   func acceptedJobs(among ids: [String]) throws -> Set<String>
-  /// Those of these jobs of which an attempt had no answer: whether it arrived nobody knows.
+  /// Those of these jobs of which an attempt was sent and had no answer: whether it arrived nobody
+  /// knows.
   func unansweredJobs(among ids: [String]) throws -> Set<String>
   /// Removes records settled before `moment`, at most `limit` of them.
   ///

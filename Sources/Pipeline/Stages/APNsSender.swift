@@ -25,6 +25,8 @@ package final class APNsSender: Stage {
   private(set) var busyTokens: Set<PushToken> = []
   /// Answered; not stored yet.
   private var answered: [(Sending, PushOutcome)] = []
+  /// Settled without being sent; not stored yet.
+  private var dropped: [Drop] = []
   private var nextNumber: UInt64 = 1
   private var priorities: PushPriority
   var lanes = LaneBook()
@@ -92,7 +94,7 @@ package final class APNsSender: Stage {
     }
   }
 
-  package var inHand: Int { waiting.count + sent.count + answered.count }
+  package var inHand: Int { waiting.count + sent.count + answered.count + dropped.count }
   package var capacity: Int { .max }
   package var descriptors: [(descriptor: Int32, events: Int16)] { transport.descriptors }
 
@@ -118,10 +120,10 @@ package final class APNsSender: Stage {
       // An answer that is here already must not wait for the next event on a descriptor.
       repeat {
         collectAnswers()
-        settlements += try settleAnswered()
-        settlements += try sendWhatMayGo()
+        settlements += try settleDecided()
+        try sendWhatMayGo()
         collectAnswers()
-      } while !answered.isEmpty
+      } while !answered.isEmpty || !dropped.isEmpty
     } catch {
       // What was settled above is stored and must be acknowledged; the next turn meets the store
       // again.
@@ -131,10 +133,11 @@ package final class APNsSender: Stage {
     return settlements
   }
 
-  private func settleAnswered() throws -> [Settlement] {
-    guard !answered.isEmpty else { return [] }
-    let settlements = try settle(answered)
+  private func settleDecided() throws -> [Settlement] {
+    guard !answered.isEmpty || !dropped.isEmpty else { return [] }
+    let settlements = try settle(answered, dropped)
     answered = []
+    dropped = []
     return settlements
   }
 
@@ -148,10 +151,10 @@ package final class APNsSender: Stage {
 
   // MARK: Sending
 
-  private func sendWhatMayGo() throws -> [Settlement] {
+  private func sendWhatMayGo() throws {
     let now = time.now()
     let choice = chooseWaiting(atMost: transport.capacity, now: now)
-    guard !choice.isEmpty else { return [] }
+    guard !choice.isEmpty else { return }
     let known: SendKnowledge
     do {
       known = try lookAgain(choice, now: now)
@@ -160,17 +163,18 @@ package final class APNsSender: Stage {
       waiting = choice.all + waiting
       throw error
     }
-    var settlements = choice.settlements(knowing: known, now: now)
+    dropped += choice.drops(knowing: known, now: now)
     for sending in choice.going {
       switch SendDecision(sending.job, knowing: known, now: now) {
       case .send(let registration): send(sending, to: registration, now: now)
       case .drop(let disposition):
         lanes.undecided(on: sending.lane, now: now)
-        settlements.append(
-          settlement(of: sending, dropped: disposition, knowing: known, now: now))
+        dropped.append(
+          Drop(
+            work: sending.work,
+            settlement: settlement(of: sending, dropped: disposition, knowing: known, now: now)))
       }
     }
-    return settlements
   }
 
   private func lookAgain(_ choice: Choice, now: UnixTime) throws -> SendKnowledge {
@@ -195,13 +199,14 @@ package final class APNsSender: Stage {
   private func knowledge(for jobs: [PushJob], in transaction: any StoreTransaction) throws
     -> SendKnowledge
   {
-    let contexts = Array(Set(jobs.compactMap(\.contextKey)))
-    let tokens = Array(Set(jobs.map(\.token)))
+    let contexts = jobs.compactMap(\.contextKey)
+    let tokens = jobs.map(\.token)
     var known = SendKnowledge()
     known.newestRevs = try transaction.newestRevs(of: contexts)
     known.deliveredRevs = try transaction.deliveredRevs(to: tokens)
     known.registrations = try transaction.registrations(of: tokens)
-    known.dismissed = try transaction.dismissed(among: contexts)
+    let started = jobs.filter { $0.event == .start }.compactMap(\.contextKey)
+    if !started.isEmpty { known.dismissed = try transaction.dismissed(among: started) }
     let others = jobs.filter { !$0.isLiveActivity }
     if !others.isEmpty {
       known.accepted = try transaction.acceptedJobs(among: others.map(\.id))
@@ -241,11 +246,14 @@ package final class APNsSender: Stage {
 
   // MARK: Giving up
 
-  package func forgetWaiting() { waiting = [] }
+  package func forgetWaiting() {
+    waiting = []
+    dropped = []
+  }
 
   package func giveUpWaiting() -> [Delivery] {
-    let rest = waiting.map(\.delivery)
-    waiting = []
+    let rest = waiting.map(\.delivery) + dropped.map(\.work.delivery)
+    forgetWaiting()
     return rest
   }
 

@@ -17,15 +17,15 @@ extension APNsSender {
     var all: [Sending] { outdone.map(\.sending) + going + parked.map(\.sending) }
 
     /// What becomes of those that do not go. What is no longer worth sending is not parked.
-    func settlements(knowing known: SendKnowledge, now: UnixTime) -> [Settlement] {
+    func drops(knowing known: SendKnowledge, now: UnixTime) -> [Drop] {
       let older = outdone.map { sending, rev in
-        Settlement(
-          sending.delivery,
+        Drop(
+          sending,
           .superseded(because: "rev \(rev) for the same token waits beside \(sending.job.rev)"))
       }
       return older
         + parked.map { sending, wait in
-          Settlement(sending.delivery, disposition(of: sending.job, wait, knowing: known, now: now))
+          Drop(sending, disposition(of: sending.job, wait, knowing: known, now: now))
         }
     }
 

@@ -6,8 +6,8 @@ import Vocabulary
 /// Stage `notify`: tells users what events mean for them. One record in the inbox, an alert push to
 /// each device, a Web Push to each browser; and all of it taken back once it is over.
 ///
-/// The record is unique on (user, dedupe key) and the jobs' ids are made of the dedupe key and where
-/// they go, so an event that comes ten times, or to ten notifiers at once, tells once.
+/// The record is unique on (user, dedupe key) and the jobs' ids are made of the dedupe key and
+/// where they go, so an event that comes ten times, or to ten notifiers at once, tells once.
 ///
 /// A device that registers its token only after the event gets no alert for it: its user has the
 /// phone in hand, and the bell shows the record.

@@ -37,30 +37,51 @@ package final class PayloadBuilder: Stage {
     let now = time.now()
     return try settlements
       + store.write { transaction in
-        try events.map { try settle($0.delivery, $0.event, in: transaction, now: now) }
+        var book = BuildBook(now: now)
+        let settled = try events.map {
+          try settle($0.delivery, $0.event, &book, in: transaction, now: now)
+        }
+        try transaction.save(book.records)
+        return settled
       }
   }
 
   private func settle(
-    _ delivery: Delivery, _ event: Event, in transaction: any StoreTransaction, now: UnixTime
+    _ delivery: Delivery, _ event: Event, _ book: inout BuildBook,
+    in transaction: any StoreTransaction, now: UnixTime
   ) throws -> Settlement {
-    if let deadline = event.deadline, deadline <= now { return Settlement(delivery, .expired) }
+    if let deadline = event.deadline, deadline <= now {
+      book.expired(event)
+      return Settlement(delivery, .expired)
+    }
     let due: [Due]
     switch event.subject {
     case .session(let session, _):
       let states = ParticipantStates.states(
         of: session, profiles: try transaction.profiles(of: session.participants.map(\.userID)),
         causedAt: event.time, deadline: event.deadline, traceparent: event.traceparent)
-      let newest = try keepNewer(states, in: transaction)
-      guard !newest.isEmpty || states.isEmpty else { return Settlement(delivery, .stale) }
-      due = try pushesDue(for: newest, in: transaction, now: now)
+      let newest = try keepNewer(states, &book, in: transaction)
+      guard !newest.isEmpty || states.isEmpty else {
+        book.close()
+        return Settlement(delivery, .stale)
+      }
+      due = try pushesDue(for: newest, &book, in: transaction, now: now)
     case .token(let registered):
-      due = try pushesDue(to: registered, in: transaction, now: now)
+      due = try pushesDue(to: registered, &book, in: transaction, now: now)
     }
-    return settlement(delivery, due)
+    return settlement(delivery, due, &book)
   }
 
-  private func settlement(_ delivery: Delivery, _ due: [Due]) -> Settlement {
+  private func settlement(_ delivery: Delivery, _ due: [Due], _ book: inout BuildBook)
+    -> Settlement
+  {
+    for due in due {
+      switch due {
+      case .state(let state, _): book.note(state) { $0.updateJobs += 1 }
+      case .start(let state, _): book.note(state) { $0.startJobs += 1 }
+      }
+    }
+    defer { book.close() }
     do {
       let jobs = try due.compactMap { due in
         switch due {
@@ -71,6 +92,7 @@ package final class PayloadBuilder: Stage {
       return Settlement(delivery, .done, outgoing: jobs.map(outgoing))
     } catch {
       // Contract or size: no repetition makes it fit.
+      book.dead(because: "\(error)")
       return Settlement(delivery, .dead(because: "\(error)"))
     }
   }
@@ -90,13 +112,14 @@ package final class PayloadBuilder: Stage {
   /// Stores those states that are newer than what is known.
   ///
   /// - Returns: those that are the newest now, the just stored and the repeated ones.
-  private func keepNewer(_ states: [ActivityState], in transaction: any StoreTransaction) throws
-    -> [ActivityState]
-  {
+  private func keepNewer(
+    _ states: [ActivityState], _ book: inout BuildBook, in transaction: any StoreTransaction
+  ) throws -> [ActivityState] {
     let known = try transaction.activityStates(states.map(\.contextKey))
     var newer: [ActivityState] = []
     var newest: [ActivityState] = []
     for state in states {
+      book.open(state, knowing: known[state.contextKey])
       guard let before = known[state.contextKey] else {
         newer.append(state)
         newest.append(state)
@@ -115,20 +138,22 @@ package final class PayloadBuilder: Stage {
   }
 
   private func pushesDue(
-    for states: [ActivityState], in transaction: any StoreTransaction, now: UnixTime
+    for states: [ActivityState], _ book: inout BuildBook, in transaction: any StoreTransaction,
+    now: UnixTime
   ) throws -> [Due] {
     let tokens = try transaction.updateTokens(of: states.map(\.contextKey))
     var due: [Due] = []
     for state in states {
       due += (tokens[state.contextKey] ?? []).map { .state(state, $0) }
     }
-    return due + (try startsDue(for: states, in: transaction, now: now))
+    return due + (try startsDue(for: states, &book, in: transaction, now: now))
   }
 
   /// Every card that is to be started by push and was not accepted yet: the first event asks, and
   /// each later one asks again until APNs has accepted one.
   private func startsDue(
-    for states: [ActivityState], in transaction: any StoreTransaction, now: UnixTime
+    for states: [ActivityState], _ book: inout BuildBook, in transaction: any StoreTransaction,
+    now: UnixTime
   ) throws -> [Due] {
     let startable = states.filter { $0.attributes != nil && $0.event != .end }
     guard !startable.isEmpty else { return [] }
@@ -139,10 +164,21 @@ package final class PayloadBuilder: Stage {
       known.filter { $0.acceptedAt != nil }.map { StartKey(session: $0.sessionID, token: $0.token) }
     )
     var due: [Due] = []
-    for state in startable where !dismissed.contains(state.contextKey) {
-      for registration in tokens[state.userID] ?? [] where state.fits(registration) {
+    for state in startable {
+      guard !dismissed.contains(state.contextKey) else {
+        book.note(state) { $0.reason = "the phone dismissed this card" }
+        continue
+      }
+      let fitting = (tokens[state.userID] ?? []).filter(state.fits)
+      if fitting.isEmpty {
+        book.note(state) { $0.reason = "no token registered: the card cannot be started" }
+      }
+      for registration in fitting {
         let key = StartKey(session: state.sessionID, token: registration.token)
-        guard !accepted.contains(key) else { continue }
+        guard !accepted.contains(key) else {
+          book.note(state) { $0.reason = "started already; no update token registered yet" }
+          continue
+        }
         try transaction.save(
           Start(
             sessionID: state.sessionID, token: registration.token, contextKey: state.contextKey,
@@ -161,7 +197,8 @@ package final class PayloadBuilder: Stage {
   /// A token that registered late: an update token gets its activity's newest state or its end, a
   /// push-to-start token the starts that waited for it.
   private func pushesDue(
-    to registered: TokenRegistered, in transaction: any StoreTransaction, now: UnixTime
+    to registered: TokenRegistered, _ book: inout BuildBook,
+    in transaction: any StoreTransaction, now: UnixTime
   ) throws -> [Due] {
     switch TokenKind(name: registered.kind) {
     case .update:
@@ -173,7 +210,8 @@ package final class PayloadBuilder: Stage {
         .map { .state(state, $0) }
     case .pushToStart:
       let states = try transaction.liveActivityStates(of: registered.userID)
-      return try startsDue(for: states.filter { $0.deadline > now }, in: transaction, now: now)
+      return try startsDue(
+        for: states.filter { $0.deadline > now }, &book, in: transaction, now: now)
     case .alert, nil:
       return []
     }

@@ -8,11 +8,19 @@ extension APNsSender {
   private static let sendsPerVisitMax = 3
   private static let waitWithoutAnswer: Duration = .seconds(5)
 
-  /// Carries out what the answers ask for, in one transaction.
+  /// What becomes of a job: nil when it goes out again without having been settled.
+  private typealias Settled = (
+    settlement: Settlement?, consequence: DeliveryRecord.Consequence
+  )
+
+  /// Carries out what the answers ask for and records what was dropped, in one transaction; in
+  /// none when there is nothing to store.
   ///
   /// - Throws: ``StoreError``; then nothing has been stored and nothing has changed here.
-  func settle(_ answers: [(Sending, PushOutcome)]) throws -> [Settlement] {
+  func settle(_ answers: [(Sending, PushOutcome)], _ drops: [Drop]) throws -> [Settlement] {
     let now = time.now()
+    let dropRecords = drops.compactMap { record($0, now: now) }
+    guard !answers.isEmpty || !dropRecords.isEmpty else { return drops.map(\.settlement) }
     let lanesBefore = lanes
     let breakersBefore = breakers
     let startsBefore = starts
@@ -30,16 +38,17 @@ extension APNsSender {
         self.breakers = breakersBefore
         self.starts = startsBefore
         self.prunedJobs = prunedBefore
-        var records: [DeliveryRecord] = []
+        var records = dropRecords
         let settlements = try answers.compactMap { sending, outcome in
-          records.append(record(sending, outcome, now: now))
+          let settled = try settle(sending, outcome, &again, in: transaction, now: now)
+          records.append(record(sending, outcome, settled.consequence, now: now))
           if let earlier = recordOfEarlierSender(sending, outcome, now: now) {
             records.append(earlier)
           }
-          return try settle(sending, outcome, &again, in: transaction, now: now)
+          return settled.settlement
         }
         try transaction.save(records)
-        return settlements
+        return drops.map(\.settlement) + settlements
       }
       for (sending, outcome) in answers { metrics.count(sending, outcome, now: now) }
       metrics.show(lanes)
@@ -56,11 +65,10 @@ extension APNsSender {
     }
   }
 
-  /// Nil when the job goes out again without having been settled.
   private func settle(
     _ sending: Sending, _ outcome: PushOutcome, _ again: inout [Sending],
     in transaction: any StoreTransaction, now: UnixTime
-  ) throws -> Settlement? {
+  ) throws -> Settled {
     let job = sending.job
     let remedy = outcome.remedy(sending.circumstances)
     if !outcome.isServiceFault {
@@ -69,7 +77,7 @@ extension APNsSender {
     if remedy == .done {
       try accepted(sending, in: transaction, now: now)
       let outgoing = try takingBack(acceptedLate: sending, in: transaction, now: now)
-      return Settlement(sending.delivery, .done, outgoing: outgoing)
+      return (Settlement(sending.delivery, .done, outgoing: outgoing), .accepted)
     }
     if job.event == .start {
       try transaction.claimStart(of: job.sessionID, token: job.token, until: nil)
@@ -78,43 +86,44 @@ extension APNsSender {
     switch remedy {
     case .done: preconditionFailure("handled above")
     case .openLane(let reason):
-      openLane(sending.lane, because: reason, now: now)
+      openLane(sending.lane, because: reason, outcome, now: now)
       again.append(next)
-      return nil
+      return (nil, .laneOpened)
     case .renewProviderToken:
       if sending.renewedProviderToken {
-        openLane(sending.lane, because: "403 ExpiredProviderToken with a fresh token", now: now)
+        openLane(
+          sending.lane, because: "403 ExpiredProviderToken with a fresh token", outcome, now: now)
       }
       // On an open lane this was its probe.
       lanes.undecided(on: sending.lane, now: now)
       next.renewedProviderToken = true
       again.append(next)
-      return nil
+      return (nil, sending.renewedProviderToken ? .laneOpened : .again)
     default: break
     }
     lanes.undecided(on: sending.lane, now: now)
     switch remedy {
-    case .done, .openLane, .renewProviderToken: return nil
+    case .done, .openLane, .renewProviderToken: preconditionFailure("handled above")
     case .pruneToken(let reason, let diedAt):
       let moment = min(diedAt ?? sending.sentAt, sending.sentAt)
       let pruned = try prune(
         job.token, because: reason, unlessRegisteredAfter: moment, in: transaction)
       if pruned > 0 { try markGone(job, in: transaction, now: now) }
-      return Settlement(sending.delivery, .done)
+      return (Settlement(sending.delivery, .done), pruned > 0 ? .pruned : .kept)
     case .pruneTokenUnlessMany(let reason):
-      return try refused(sending, because: reason, &again, in: transaction, now: now)
+      return try refused(sending, outcome, because: reason, &again, in: transaction, now: now)
     case .tryOtherEnvironment:
       next.environment = sending.environment == .production ? .sandbox : .production
       next.triedOtherEnvironment = true
       again.append(next)
-      return nil
-    case .dead(let reason): return Settlement(sending.delivery, .dead(because: reason))
+      return (nil, .again)
+    case .dead(let reason): return (Settlement(sending.delivery, .dead(because: reason)), .dead)
     case .retry(let least, let reason):
       return later(sending, outcome, notBefore: least, because: reason, now: now)
     case .sendAgain(let reason):
       if sending.delivery.attempt == 1, sending.sends < Self.sendsPerVisitMax {
         again.append(next)
-        return nil
+        return (nil, .again)
       }
       return later(
         sending, outcome, notBefore: Self.waitWithoutAnswer, because: reason, now: now)
@@ -145,33 +154,36 @@ extension APNsSender {
   /// Refused in a way that good tokens are refused too when a topic is wrong: pruned only while the
   /// mass guard agrees.
   private func refused(
-    _ sending: Sending, because reason: String, _ again: inout [Sending],
-    in transaction: any StoreTransaction, now: UnixTime
-  ) throws -> Settlement? {
+    _ sending: Sending, _ outcome: PushOutcome, because reason: String,
+    _ again: inout [Sending], in transaction: any StoreTransaction, now: UnixTime
+  ) throws -> Settled {
     let token = sending.job.token
     let ruling = guards[sending.lane, default: MassGuard()].refused(
       token, because: reason, now: now)
     switch ruling {
     case .prune:
       // Not marked as gone: the guard may restore it.
-      _ = try prune(token, because: reason, unlessRegisteredAfter: sending.sentAt, in: transaction)
+      let pruned = try prune(
+        token, because: reason, unlessRegisteredAfter: sending.sentAt, in: transaction)
       prunedJobs.note(sending.delivery, of: token, now: now)
-      return Settlement(sending.delivery, .done)
+      return (Settlement(sending.delivery, .done), pruned > 0 ? .pruned : .kept)
     case .stopPruning(let restore):
       let restored = try transaction.restore(restore, prunedBecause: reason)
       if !lanes.isOpen(sending.lane) { metrics.guardTrips.add() }
       openLane(
         sending.lane, because: "\(restore.count) tokens answer \(reason); \(restored) restored",
-        now: now)
+        outcome, now: now)
       let stillDue = prunedJobs.take(of: restore).map {
         OutgoingMessage(exchange: pushes.exchange, routingKey: pushes.routingKey, message: $0)
       }
       guard stillDue.isEmpty else {
         let wait = lanes.parkTime(on: sending.lane, now: now)
-        return Settlement(sending.delivery, .park(notBefore: wait), outgoing: stillDue)
+        return (
+          Settlement(sending.delivery, .park(notBefore: wait), outgoing: stillDue), .laneOpened
+        )
       }
       again.append(sending)
-      return nil
+      return (nil, .laneOpened)
     }
   }
 
@@ -204,19 +216,26 @@ extension APNsSender {
   private func later(
     _ sending: Sending, _ outcome: PushOutcome, notBefore least: Duration, because reason: String,
     now: UnixTime
-  ) -> Settlement {
+  ) -> Settled {
     let lane = sending.lane
-    guard outcome.isServiceFault else {
-      return Settlement(sending.delivery, .retry(notBefore: least, because: reason))
-    }
+    let retry = Settlement(sending.delivery, .retry(notBefore: least, because: reason))
+    guard outcome.isServiceFault else { return (retry, .retried) }
     let trips = breakers[lane, default: FailureBreaker()].failed(now: now)
-    if trips { openLane(lane, because: "most pushes fail: \(reason)", now: now) }
-    return Settlement(
-      sending.delivery,
-      lanes.isOpen(lane) ? .park(notBefore: least) : .retry(notBefore: least, because: reason))
+    if trips { openLane(lane, because: "most pushes fail: \(reason)", outcome, now: now) }
+    guard lanes.isOpen(lane) else { return (retry, .retried) }
+    return (Settlement(sending.delivery, .park(notBefore: least)), .laneOpened)
   }
 
-  private func openLane(_ lane: Lane, because reason: String, now: UnixTime) {
+  private func openLane(
+    _ lane: Lane, because cause: String, _ outcome: PushOutcome, now: UnixTime
+  ) {
+    var reason = cause
+    // With a clock that is off every provider token is refused, however right the key.
+    if case .answered(let answer) = outcome, answer.status == 403,
+      let skew = ClockSkew(of: answer, now: now)
+    {
+      reason += "; \(skew)"
+    }
     guard lanes.open(lane, because: reason, now: now) else { return }
     log.error(
       "lane open: nothing is sent but a probe",
@@ -226,7 +245,10 @@ extension APNsSender {
       ])
   }
 
-  func record(_ sending: Sending, _ outcome: PushOutcome, now: UnixTime) -> DeliveryRecord {
+  func record(
+    _ sending: Sending, _ outcome: PushOutcome, _ consequence: DeliveryRecord.Consequence?,
+    now: UnixTime
+  ) -> DeliveryRecord {
     let job = sending.job
     let (status, reason) =
       switch outcome {
@@ -237,6 +259,6 @@ extension APNsSender {
       jobID: job.id, sessionID: job.sessionID, userID: job.userID, contextKey: job.contextKey,
       rev: job.rev, tokenFingerprint: job.token.fingerprint, event: job.event.rawValue,
       status: status, reason: reason, attempt: sending.delivery.attempt, causedAt: job.causedAt,
-      settledAt: now)
+      settledAt: now, consequence: consequence)
   }
 }

@@ -59,7 +59,8 @@ extension APNsSender {
     guard sending.job.event == .alert, sending.delivery.redelivered,
       case .answered(let answer) = outcome, answer.status != 200
     else { return nil }
-    return record(sending, .unanswered(because: "an earlier sender may have sent it"), now: now)
+    return record(
+      sending, .unanswered(because: "an earlier sender may have sent it"), nil, now: now)
   }
 
   /// Empty when the token is gone from the registry.

@@ -4,9 +4,9 @@ import HTTPServing
 import ServiceRuntime
 import Vocabulary
 
-/// Stands in for Apple and the browsers' push services on one machine: APNs and Web Push over HTTP/2
-/// and TLS on loopback, fleets of virtual phones and browsers, a page that shows them, and a web app
-/// with its service worker.
+/// Stands in for Apple and the browsers' push services on one machine: APNs and Web Push over
+/// HTTP/2 and TLS on loopback, fleets of virtual phones and browsers, a page that shows them, and a
+/// web app with its service worker.
 ///
 /// It serves from the moment it is made; ``run(until:)`` lets the phones' time pass and makes their
 /// calls to the API.
@@ -133,7 +133,7 @@ package final class Simulator: Sendable {
 
   /// Adds a browser that the API can send Web Push to.
   ///
-  /// - Throws: ``SettingsError`` for an order that cannot be; otherwise why the API did not take it.
+  /// - Throws: ``SettingsError`` for an order that cannot be; else why the API did not take it.
   package func add(_ order: BrowserOrder) throws -> NewBrowser { try browserDesk.add(order) }
 
   /// Compares every card with what the API says now.

@@ -36,6 +36,7 @@ extension SQLiteTransaction {
     try connection.run(
       ActivitySQL.saveReport, report.contextKey, report.userID, report.state, report.rev,
       report.reportedAt)
+    try saveInHistory(report)
   }
 
   func dismissed(among contexts: [ContextKey]) throws -> Set<ContextKey> {

@@ -6,7 +6,8 @@ import Pipeline
 /// Unchecked: SQLite's own locking is off and the statement cache has none, so one thread at a time
 /// uses it; ``ConnectionPool`` lends it to one borrower only.
 package final class Connection: @unchecked Sendable {
-  package enum Access { case write, read }
+  /// `look`: the file must be there and is opened for reading only.
+  package enum Access { case write, read, look }
 
   /// How long a statement waits for another process or thread to let go of its lock.
   package static let busyTimeout_ms = 10_000
@@ -24,14 +25,16 @@ package final class Connection: @unchecked Sendable {
   /// False when a rollback failed: what this connection holds is not known any more.
   private(set) var isUsable = true
 
-  /// Opens the file at `path`, which is absolute; makes it when it is not there, but not its folder.
+  /// Opens the file at `path`, which is absolute; makes it when it is not there, but not its
+  /// folder.
   package init(path: String, access: Access, busyTimeout_ms: Int = busyTimeout_ms) throws {
     guard path.hasPrefix("/") else {
       throw StoreError("the database's path is \"\(path)\"; want an absolute one")
     }
     var opened: OpaquePointer?
-    let flags =
-      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    let purpose =
+      access == .look ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    let flags = purpose | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let code = sqlite3_open_v2(path, &opened, flags, nil)
     guard code == SQLITE_OK, let opened else {
       let reason = sqliteReason(opened, code: code)
@@ -43,7 +46,7 @@ package final class Connection: @unchecked Sendable {
     sqlite3_busy_handler(
       handle, tryAgainSoon, UnsafeMutableRawPointer(bitPattern: busyTimeout_ms))
     // SQLite opens a file it may not write for reading only, and says nothing.
-    guard sqlite3_db_readonly(handle, "main") == 0 else {
+    guard access == .look || sqlite3_db_readonly(handle, "main") == 0 else {
       throw failure("is not writable for this user")
     }
     try configure(access)
@@ -59,7 +62,7 @@ package final class Connection: @unchecked Sendable {
     // FULL: in NORMAL a power failure can take back commits that were already answered for.
     try execute(script: "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")
     try execute(script: "PRAGMA wal_autocheckpoint = \(Self.checkpoint_pages);")
-    if access == .read { try execute(script: "PRAGMA query_only = ON;") }
+    if access != .write { try execute(script: "PRAGMA query_only = ON;") }
   }
 
   /// Two processes that create one file at once both want its exclusive lock, and SQLite answers

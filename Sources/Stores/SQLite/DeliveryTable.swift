@@ -7,7 +7,7 @@ extension SQLiteTransaction {
       try connection.run(
         DeliverySQL.save, record.jobID, record.sessionID, record.userID, record.contextKey,
         record.rev, record.tokenFingerprint, record.event, record.status, record.reason,
-        record.attempt, record.causedAt, record.settledAt)
+        record.attempt, record.causedAt, record.settledAt, record.wasSent, record.consequence)
     }
   }
 
@@ -17,7 +17,8 @@ extension SQLiteTransaction {
         jobID: try row.next(), sessionID: try row.next(), userID: try row.next(),
         contextKey: try row.next(), rev: try row.next(), tokenFingerprint: try row.next(),
         event: try row.next(), status: try row.next(), reason: try row.next(),
-        attempt: try row.next(), causedAt: try row.next(), settledAt: try row.next())
+        attempt: try row.next(), causedAt: try row.next(), settledAt: try row.next(),
+        wasSent: try row.next(), consequence: try row.next())
     }
   }
 
@@ -41,18 +42,20 @@ extension SQLiteTransaction {
 enum DeliverySQL: String, SQLText {
   case save = """
     INSERT INTO deliveries (job_id, session_id, user_id, context_key, rev, token_fingerprint,
-      event, status, reason, attempt, caused_at_ms, settled_at_ms)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      event, status, reason, attempt, caused_at_ms, settled_at_ms, was_sent, consequence)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   case ofSession = """
     SELECT job_id, session_id, user_id, context_key, rev, token_fingerprint, event, status,
-      reason, attempt, caused_at_ms, settled_at_ms
+      reason, attempt, caused_at_ms, settled_at_ms, was_sent, consequence
     FROM deliveries WHERE session_id = ? ORDER BY settled_at_ms, id
     """
   case accepted = """
     SELECT 1 FROM deliveries WHERE job_id = ? AND status IN (200, 201, 202) LIMIT 1
     """
-  case unanswered = "SELECT 1 FROM deliveries WHERE job_id = ? AND status IS NULL LIMIT 1"
+  case unanswered = """
+    SELECT 1 FROM deliveries WHERE job_id = ? AND status IS NULL AND was_sent = 1 LIMIT 1
+    """
   case removeOld = """
     DELETE FROM deliveries WHERE id IN (
       SELECT id FROM deliveries WHERE settled_at_ms < ? ORDER BY settled_at_ms LIMIT ?)

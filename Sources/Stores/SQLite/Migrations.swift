@@ -1,7 +1,9 @@
 /// The schema, in numbered steps. A step that was ever released is never edited: append another.
 package enum Migrations {
   /// Step n, from 1, is `all[n - 1]`; each ends by setting `user_version` to its number.
-  package static let all: [String] = [firstTables, sweepIndexes, webPushTables, outboxOrder]
+  package static let all: [String] = [
+    firstTables, sweepIndexes, webPushTables, outboxOrder, historyTables,
+  ]
 
   /// Brings the database up to date. Safe when several processes start at once: each step is one
   /// transaction that looks again at the version once it holds the write lock.
@@ -17,6 +19,16 @@ package enum Migrations {
         precondition(reached == number, "step \(number) ends with PRAGMA user_version = \(number)")
       }
     }
+  }
+
+  /// - Throws: ``StoreError`` unless the schema is the one that this program works on.
+  static func check(_ connection: Connection) throws {
+    let found = try version(of: connection, knowing: all.count)
+    guard found < all.count else { return }
+    throw connection.failure(
+      found == 0
+        ? "is not a Lockstep database"
+        : "has schema \(found), this program wants \(all.count): start one of its roles once")
   }
 
   private static func version(of connection: Connection, knowing newest: Int) throws -> Int {

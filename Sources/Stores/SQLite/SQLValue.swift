@@ -181,3 +181,5 @@ extension SessionState: SQLValue {}
 extension Participant.Status: SQLValue {}
 extension ActivityState.Event: SQLValue {}
 extension PhoneReport.State: SQLValue {}
+extension BuildRecord.Outcome: SQLValue {}
+extension DeliveryRecord.Consequence: SQLValue {}

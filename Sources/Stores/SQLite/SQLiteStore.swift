@@ -8,7 +8,8 @@ package final class SQLiteStore: Store {
   /// How many reads run at once in this process.
   package static let readersMax = 8
 
-  private let writers: ConnectionPool
+  /// Nil when it only looks.
+  private let writers: ConnectionPool?
   private let readers: ConnectionPool
 
   /// Opens the database and brings its schema up to date; makes the file when it is not there.
@@ -19,13 +20,24 @@ package final class SQLiteStore: Store {
   /// - Throws: ``StoreError`` when the file cannot be used, is not Lockstep's, or is newer than
   ///   this program.
   package init(path: String, busyTimeout_ms: Int = Connection.busyTimeout_ms) throws {
-    writers = ConnectionPool(limit: 1) {
+    let writers = ConnectionPool(limit: 1) {
       try Connection(path: path, access: .write, busyTimeout_ms: busyTimeout_ms)
     }
+    self.writers = writers
     readers = ConnectionPool(limit: Self.readersMax) {
       try Connection(path: path, access: .read, busyTimeout_ms: busyTimeout_ms)
     }
     try writers.withConnection { try Migrations.apply(to: $0) }
+  }
+
+  /// Opens a database that is there to look at it, while others work on it: changes nothing, not
+  /// even its schema.
+  ///
+  /// - Throws: ``StoreError`` when there is no such file, or its schema is not this program's.
+  package init(lookingAt path: String) throws {
+    writers = nil
+    readers = ConnectionPool(limit: 1) { try Connection(path: path, access: .look) }
+    try readers.withConnection { try Migrations.check($0) }
   }
 
   package func read<Result>(_ body: (any StoreTransaction) throws -> Result) throws -> Result {
@@ -33,7 +45,8 @@ package final class SQLiteStore: Store {
   }
 
   package func write<Result>(_ body: (any StoreTransaction) throws -> Result) throws -> Result {
-    try writers.withConnection { try $0.storeTransaction(.write, body) }
+    guard let writers else { throw StoreError("cannot be written: it was opened to look at") }
+    return try writers.withConnection { try $0.storeTransaction(.write, body) }
   }
 
   /// How SQLite would carry out each statement: what `EXPLAIN QUERY PLAN` says, line by line. A
@@ -48,7 +61,8 @@ package final class SQLiteStore: Store {
     texts(of: ProfileSQL.self) + texts(of: SessionSQL.self) + texts(of: TokenSQL.self)
     + texts(of: ActivitySQL.self) + texts(of: StartSQL.self) + texts(of: DeliverySQL.self)
     + texts(of: NotificationSQL.self) + texts(of: IdempotencySQL.self) + texts(of: OutboxSQL.self)
-    + texts(of: SubscriptionSQL.self)
+    + texts(of: SubscriptionSQL.self) + texts(of: HistorySQL.self)
+    + texts(of: TokenListingSQL.self)
 
   private static func texts<SQL: SQLText>(of: SQL.Type) -> [String] {
     SQL.allCases.map(\.rawValue)

@@ -102,7 +102,7 @@ extension SQLiteTransaction {
   }
 }
 
-private func readRegistration(_ row: inout Row) throws -> Registration {
+func readRegistration(_ row: inout Row) throws -> Registration {
   Registration(
     userID: try row.next(), token: try row.next(), kind: try row.next(),
     contextKey: try row.next(), activityID: try row.next(), attributesType: try row.next(),

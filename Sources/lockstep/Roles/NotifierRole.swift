@@ -4,12 +4,15 @@ import ServiceRuntime
 import Sessions
 import Vocabulary
 
-/// The notifier, the expiry sweep, and an outbox relay of their own: sessions end and people hear of
-/// it while the API is down.
+/// The notifier, the expiry sweep, and an outbox relay of their own: sessions end and people hear
+/// of it while the API is down.
 enum NotifierRole {
   private static let worker = WorkerRole.notifier
   static let name = worker.name
-  static let settingNames = WorkerRole.settingNames + [SessionReading.settingName, "WEB_ORIGIN"]
+  static let settingNames =
+    WorkerRole.settingNames + [
+      SessionReading.settingName, RecordsReading.settingName, "WEB_ORIGIN",
+    ]
 
   static func run(_ invocation: Invocation) throws {
     var settings = invocation.settings
@@ -17,6 +20,7 @@ enum NotifierRole {
     let databasePath = StoreWiring.path(reading: &settings)
     let broker = BrokerWiring(reading: &settings)
     let limits = SessionReading.limits(&settings)
+    let kept = RecordsReading.kept(&settings)
     let origin = WebPushWiring.origin(reading: &settings)
     let prefetch = WorkerRole.prefetch(reading: &settings)
     guard settings.problems.isEmpty, let databasePath, let broker else {
@@ -35,6 +39,7 @@ enum NotifierRole {
     try process.runUntilStopped(
       [
         (name, notifying), startSweep(process, store: store, limits: limits, bell: bell),
+        startRecordKeeping(process, store: store, kept: kept),
         RelayWiring.start(process, store: store, broker: broker, bell: bell),
       ])
   }
@@ -51,6 +56,31 @@ enum NotifierRole {
       sweep.run(until: process.stop)
     }
     return (name, thread)
+  }
+}
+
+extension NotifierRole {
+  /// Removes what has grown old.
+  static func startRecordKeeping(_ process: RoleProcess, store: any Store, kept: Duration) -> (
+    name: String, thread: OwnedThread
+  ) {
+    let name = "record-keeping"
+    let thread = OwnedThread.start(named: name) {
+      let keeping = RecordKeeping(
+        store: store, kept: kept, time: process.time, log: process.log, metrics: process.metrics)
+      keeping.run(until: process.stop)
+    }
+    return (name, thread)
+  }
+}
+
+/// How long records of what happened are kept, as settings say.
+enum RecordsReading {
+  static let settingName = "RECORDS_DAYS"
+
+  static func kept(_ settings: inout SettingsReader) -> Duration {
+    let days = settings.integer(settingName, in: 1...365, default: 14)
+    return .seconds(days * 24 * 3600)
   }
 }
 

@@ -18,4 +18,18 @@ enum StoreWiring {
       throw CommandFailure(.unavailable, "database \(path): \(error)")
     }
   }
+
+  /// For reading only, while others work on it.
+  static func look(_ path: String) throws -> any Store {
+    try using(path) { try SQLiteStore(lookingAt: path) }
+  }
+
+  /// What the store cannot do becomes the command's failure.
+  static func using<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as StoreError {
+      throw CommandFailure(.unavailable, "database \(path): \(error)")
+    }
+  }
 }

@@ -12,8 +12,9 @@ import Vocabulary
 ///     swift run -c release expiry-benchmark FOLDER [--sessions=1000000] [--expiring=10000]
 ///       [--seconds=60] [--sweeps=2]
 ///
-/// A folder that was filled before is used again. The sweeps hold the file by handles of their own, as processes do. A relay empties the outbox to
-/// nowhere, and a writer does what the API does for one request, fifty times a second.
+/// A folder that was filled before is used again. The sweeps hold the file by handles of their own,
+/// as processes do. A relay empties the outbox to nowhere, and a writer does what the API does for
+/// one request, fifty times a second.
 struct ExpiryBenchmark {
   private let path: String
   private var sessions = 1_000_000

@@ -1,0 +1,189 @@
+import Foundation
+import Pipeline
+import Pushes
+import ServiceRuntime
+import Vocabulary
+
+/// `lockstep tokens list | prune | restore`: looks after the token registry. A token is named by
+/// its fingerprint and never shown whole.
+enum TokensCommand {
+  static let options: [(flag: String, help: String)] = [
+    ("--user=", "list, prune: of this user"),
+    ("--kind=", "list: alert, la-pushToStart or la-update"),
+    ("--pruned", "list: only pruned ones"),
+    ("--token=", "prune, restore: the one with this fingerprint, eight digits"),
+    ("--because=", "prune: why; kept with the token. Required"),
+    ("--reason=", "restore: all that were pruned for this reason …"),
+    ("--since=", "restore: … at this moment or later, 2026-06-18T12:00:00Z"),
+    ("--json", "list: an array of flat objects"),
+  ]
+
+  /// Tokens changed in one transaction.
+  private static let batchMax = 500
+  /// Longest reason, in characters.
+  private static let reasonMax = 200
+
+  static func run(_ invocation: Invocation) throws {
+    let words = invocation.arguments.words
+    guard words.count == 1, let word = words.first else {
+      throw CommandFailure(.usage, "tokens wants: list, prune or restore")
+    }
+    let options = invocation.arguments.options
+    let allowed: [String: Set<String>] = [
+      "list": ["user", "kind", "pruned", "json"], "prune": ["user", "token", "because"],
+      "restore": ["token", "reason", "since"],
+    ]
+    if let foreign = options.keys.sorted().first(where: { allowed[word]?.contains($0) != true }) {
+      throw CommandFailure(.usage, "tokens \(word) has no flag --\(foreign)")
+    }
+    let plan = try Plan(word, options)
+    var settings = invocation.settings
+    let path = StoreWiring.path(reading: &settings)
+    guard settings.problems.isEmpty, let path else { throw Reading.failure(settings) }
+    switch plan {
+    case .list(let query):
+      try list(query, path, Prints(invocation))
+    case .prune(let query, let fingerprint, let reason):
+      try prune(query, fingerprint, because: reason, path)
+    case .restore(let query, let fingerprint): try restore(query, fingerprint, path)
+    }
+  }
+
+  /// What is asked for, once it is known to make sense.
+  private enum Plan {
+    case list(TokenQuery)
+    case prune(TokenQuery, fingerprint: String?, because: String)
+    case restore(TokenQuery, fingerprint: String?)
+
+    init(_ word: String, _ options: [String: String]) throws {
+      let user = options["user"].map { UserID($0) }
+      let fingerprint = try options["token"].map(TokensCommand.fingerprint)
+      switch word {
+      case "list":
+        let isPruned = options["pruned"] == nil ? nil : true
+        let kind = try options["kind"].map(TokensCommand.kind)
+        self = .list(TokenQuery(user: user, kind: kind, isPruned: isPruned))
+      case "prune":
+        guard (user == nil) != (fingerprint == nil) else {
+          throw CommandFailure(.usage, "tokens prune wants --token FINGERPRINT or --user NAME")
+        }
+        guard let reason = options["because"], !reason.isEmpty,
+          reason.count <= TokensCommand.reasonMax
+        else {
+          throw CommandFailure(
+            .usage, "tokens prune wants --because TEXT of at most \(TokensCommand.reasonMax)")
+        }
+        self = .prune(
+          TokenQuery(user: user, isPruned: false), fingerprint: fingerprint, because: reason)
+      default:
+        let since = try options["since"].map(TokensCommand.moment)
+        let reason = options["reason"]
+        let isByReason = reason != nil && since != nil && fingerprint == nil
+        let isByToken = reason == nil && since == nil && fingerprint != nil
+        guard isByReason || isByToken else {
+          throw CommandFailure(
+            .usage, "tokens restore wants --reason R --since TIME, or --token FINGERPRINT")
+        }
+        self = .restore(
+          TokenQuery(isPruned: true, prunedBecause: reason, prunedSince: since),
+          fingerprint: fingerprint)
+      }
+    }
+  }
+
+  // MARK: What is done
+
+  private static func list(_ query: TokenQuery, _ path: String, _ prints: Prints) throws {
+    let store = try StoreWiring.look(path)
+    let rows = try StoreWiring.using(path) { try store.read { try $0.tokenRows(query) } }
+    var table = Table([
+      "user_id", "kind", "fingerprint", "environment", "bundle_id", "context_key", "device_id",
+      "registered_at", "proven_at", "pruned_at", "reason",
+    ])
+    for row in rows { table.add(cells(row)) }
+    prints.table(table, otherwise: "no tokens")
+  }
+
+  private static func cells(_ row: TokenRow) -> [JSONValue] {
+    let registration = row.registration
+    return [
+      .string(registration.userID.text), .string(registration.kind.rawValue),
+      .string(registration.token.fingerprint), .string(registration.environment.rawValue),
+      .text(registration.bundleID), .text(registration.contextKey?.text),
+      .text(registration.deviceID), .string(registration.registeredAt.rfc3339),
+      .text(registration.provenAt?.rfc3339), .text(row.prunedAt?.rfc3339),
+      .text(row.prunedBecause),
+    ]
+  }
+
+  private static func prune(
+    _ query: TokenQuery, _ fingerprint: String?, because reason: String, _ path: String
+  ) throws {
+    let now = SystemTime().now()
+    let count = try change(query, fingerprint, path) { row, rows in
+      try rows.prune(row.registration.token, because: reason, unlessRegisteredAfter: now)
+    }
+    print("\(count) pruned")
+  }
+
+  private static func restore(_ query: TokenQuery, _ fingerprint: String?, _ path: String) throws {
+    let count = try change(query, fingerprint, path) { row, rows in
+      guard let reason = row.prunedBecause else { return 0 }
+      return try rows.restore([row.registration.token], prunedBecause: reason)
+    }
+    print("\(count) restored")
+  }
+
+  /// - Returns: how many rows changed.
+  /// - Throws: ``CommandFailure`` when a fingerprint names no row.
+  private static func change(
+    _ query: TokenQuery, _ fingerprint: String?, _ path: String,
+    _ body: (TokenRow, any StoreTransaction) throws -> Int
+  ) throws -> Int {
+    let store = try StoreWiring.open(path)
+    return try StoreWiring.using(path) {
+      let meant = try store.read { try $0.tokenRows(query) }.filter {
+        fingerprint == nil || $0.registration.token.fingerprint == fingerprint
+      }
+      if meant.isEmpty, let fingerprint {
+        let state = query.isPruned == true ? "pruned" : "usable"
+        throw CommandFailure(.noInput, "no \(state) token has the fingerprint \(fingerprint)")
+      }
+      var count = 0
+      for begin in stride(from: 0, to: meant.count, by: batchMax) {
+        count += try store.write { rows in
+          try meant[begin..<min(begin + batchMax, meant.count)].reduce(0) {
+            try $0 + body($1, rows)
+          }
+        }
+      }
+      return count
+    }
+  }
+
+  // MARK: Reading options
+
+  private static func fingerprint(_ text: String) throws -> String {
+    guard text.count == 8, text.allSatisfy({ $0.isHexDigit && $0.isASCII }) else {
+      // Perhaps it is a whole token: not shown.
+      throw CommandFailure(
+        .usage, "--token wants the eight digits that tokens list shows, not \(text.count)")
+    }
+    return text.lowercased()
+  }
+
+  private static func kind(_ text: String) throws -> TokenKind {
+    guard let kind = TokenKind(name: text) else {
+      let kinds = TokenKind.allCases.map(\.rawValue).joined(separator: ", ")
+      throw CommandFailure(.usage, "--kind \(text): want one of \(kinds)")
+    }
+    return kind
+  }
+
+  private static func moment(_ text: String) throws -> UnixTime {
+    guard let moment = UnixTime(text) else {
+      throw CommandFailure(.usage, "--since \(text): want a moment as 2026-06-18T12:00:00Z")
+    }
+    return moment
+  }
+}
