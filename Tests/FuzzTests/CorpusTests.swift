@@ -2,8 +2,8 @@ import Foundation
 import FuzzEntries
 import Testing
 
-/// Every input of the corpus, those that once were findings included, through the functions that the
-/// fuzzer drives.
+/// Every input of the corpus, those that once were findings included, through the functions that
+/// the fuzzer drives.
 @Suite struct CorpusTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Fuzz/Corpus")

@@ -34,7 +34,8 @@ package final class FakeBroker {
   private let time: ManualTime
   private var queues: [String: [Stored]] = [:]
   private var rungs: [String: Rung] = [:]
-  private var links: [ObjectIdentifier: FakeLink] = [:]
+  /// In the order they connected, so that a seed decides what comes back first.
+  private var links: [FakeLink] = []
   private var unboundExchanges: Set<String> = []
 
   /// Nobody can connect.
@@ -95,8 +96,8 @@ package final class FakeBroker {
   package var nextDue: Duration? { rungs.values.flatMap(\.waiting).map(\.due).min() }
 
   package func loseConnections() {
-    for link in links.values { link.cut() }
-    links = [:]
+    for link in links { link.cut() }
+    links = []
   }
 
   /// Puts a message into a queue as a publisher of any kind would.
@@ -124,8 +125,8 @@ package final class FakeBroker {
 
   // MARK: For links
 
-  func connected(_ link: FakeLink) { links[ObjectIdentifier(link)] = link }
-  func disconnected(_ link: FakeLink) { links[ObjectIdentifier(link)] = nil }
+  func connected(_ link: FakeLink) { links.append(link) }
+  func disconnected(_ link: FakeLink) { links.removeAll { $0 === link } }
 
   func take(from queue: String, atMost count: Int) -> [Stored] {
     moveDue()
