@@ -10,7 +10,6 @@ import Vocabulary
 /// A mutation, its event and its idempotent answer are stored in one transaction, or none of them
 /// is. What an event causes is the workers' business.
 package struct API: Sendable {
-  /// FCM and custom activities add their routes here.
   private static let router = Router(
     routes: profileRoutes + registrationRoutes + sessionRoutes + kitchenRoutes + notificationRoutes
       + reportRoutes + webPushRoutes)

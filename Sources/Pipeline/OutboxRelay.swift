@@ -211,8 +211,9 @@ package final class OutboxRelay {
     var end: Duration?
     while true {
       if stop.isRaised {
-        end = end ?? time.elapsed() + grace
-        if time.elapsed() >= end! { break }
+        let last = end ?? time.elapsed() + grace
+        end = last
+        if time.elapsed() >= last { break }
       }
       do {
         if try turn() > 0 { continue }

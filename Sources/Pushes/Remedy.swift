@@ -25,6 +25,18 @@ package enum Remedy: Hashable, Sendable {
   case retry(notBefore: Duration, because: String)
 }
 
+extension Remedy {
+  /// Whether the answer says something of the whole lane: it goes, or it does not.
+  package var decidesLane: Bool {
+    switch self {
+    case .done, .openLane: true
+    case .pruneToken, .pruneTokenUnlessMany, .tryOtherEnvironment, .dead, .renewProviderToken,
+      .sendAgain, .retry:
+      false
+    }
+  }
+}
+
 /// What a remedy depends on besides the answer.
 package struct PushCircumstances: Hashable, Sendable {
   package let isLiveActivity: Bool

@@ -22,6 +22,8 @@ struct Arguments: Sendable {
       let flag = String(parts[0])
       let name = String(flag.dropFirst(2))
       if command.options.contains(where: { $0.flag == flag }) {
+        // `--all=false` must not mean all.
+        guard parts.count == 1 else { throw CommandFailure(.usage, "\(flag) takes no value") }
         options[name] = ""
         continue
       }

@@ -40,7 +40,8 @@ enum SettingCatalog {
     .init(
       name: "WEBPUSH_ALLOW", help: "push services: host, *.host, host:port. Default: browsers'"),
     .init(name: "WEBPUSH_CA_FILE", help: "PEM authorities for Web Push. Default: the system's"),
-    .init(name: "WEB_ORIGIN", help: "https://host[:port] of the web app; makes links absolute"),
+    .init(
+      name: "WEB_ORIGIN", help: "https://host[:port] of the web app; unset, no browser is told"),
     .init(name: "PREFETCH", help: "deliveries in hand, 1 to 2000. Default: queues.yaml's"),
     .init(
       name: "SHUTDOWN_GRACE_SECONDS", help: "time to finish what is in hand, 1 to 300. Default 20"),

@@ -140,6 +140,8 @@ enum TokensCommand {
     _ query: TokenQuery, _ fingerprint: String?, _ path: String,
     _ body: (TokenRow, any StoreTransaction) throws -> Int
   ) throws -> Int {
+    // A mistyped path must not make a new database and find nothing in it.
+    _ = try StoreWiring.look(path)
     let store = try StoreWiring.open(path)
     return try StoreWiring.using(path) {
       let meant = try store.read { try $0.tokenRows(query) }.filter {

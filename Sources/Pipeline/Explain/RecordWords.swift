@@ -80,7 +80,7 @@ enum RecordWords {
   private static func sequel(_ delivery: DeliveryRecord) -> String {
     switch delivery.consequence {
     case .pruned: ", pruned"
-    case .kept: ", but it was registered again since: kept"
+    case .kept: ", but it was registered again, or gone already"
     case .again: ", sent again at once"
     case .retried: ", comes again"
     case .dead: ", in the dead queue"

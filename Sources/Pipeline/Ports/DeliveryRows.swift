@@ -8,7 +8,7 @@ package struct DeliveryRecord: Hashable, Sendable {
     case accepted
     /// The token was marked as dead.
     case pruned
-    /// The token would have been, but was registered again since.
+    /// The token would have been, but was registered again since, or is gone already.
     case kept
     /// Sent again at once: the job is still in hand.
     case again

@@ -29,11 +29,10 @@ package final class APNsSender: Stage {
   private var dropped: [Drop] = []
   private var nextNumber: UInt64 = 1
   private var priorities: PushPriority
-  var lanes = LaneBook()
+  var memory = SenderMemory()
+  /// Said and counted once the transaction that it speaks of is stored.
+  var afterCommit: [(PushMetrics) -> Void] = []
   var guards: [Lane: MassGuard<PushToken>] = [:]
-  var breakers: [Lane: FailureBreaker] = [:]
-  var starts = StartLimiter()
-  var prunedJobs = PrunedJobs()
 
   /// How long a sender may hold a start before another takes it over; above any request deadline.
   private static let startLease: Duration = .seconds(30)
@@ -86,6 +85,20 @@ package final class APNsSender: Stage {
     var job: PushJob { work.job }
     var receivedAt: Duration { work.receivedAt }
     var lane: Lane { Lane(environment: environment, topic: topic) }
+
+    /// Once more, to Apple's other service.
+    var inOtherEnvironment: Sending {
+      var next = self
+      next.environment = environment == .production ? .sandbox : .production
+      next.triedOtherEnvironment = true
+      return next
+    }
+
+    var withRenewedProviderToken: Sending {
+      var next = self
+      next.renewedProviderToken = true
+      return next
+    }
 
     var circumstances: PushCircumstances {
       PushCircumstances(
@@ -159,7 +172,7 @@ package final class APNsSender: Stage {
     do {
       known = try lookAgain(choice, now: now)
     } catch {
-      for sending in choice.going { lanes.undecided(on: sending.lane, now: now) }
+      for sending in choice.going { memory.lanes.undecided(on: sending.lane, now: now) }
       waiting = choice.all + waiting
       throw error
     }
@@ -168,7 +181,7 @@ package final class APNsSender: Stage {
       switch SendDecision(sending.job, knowing: known, now: now) {
       case .send(let registration): send(sending, to: registration, now: now)
       case .drop(let disposition):
-        lanes.undecided(on: sending.lane, now: now)
+        memory.lanes.undecided(on: sending.lane, now: now)
         dropped.append(
           Drop(
             work: sending.work,

@@ -45,22 +45,24 @@ extension APNsSender {
   /// states that a newer one for the same token has overtaken.
   func chooseWaiting(atMost count: Int, now: UnixTime) -> Choice {
     var choice = Choice()
-    guard !waiting.isEmpty, count > 0 || lanes.hasOpenLanes else { return choice }
+    guard !waiting.isEmpty, count > 0 || memory.lanes.hasOpenLanes else { return choice }
     var kept: [Sending] = []
     var places = Places()
     for (index, sending) in waiting.enumerated() {
-      if choice.going.count >= count, !lanes.hasOpenLanes {
+      if choice.going.count >= count, !memory.lanes.hasOpenLanes {
         kept += waiting[index...]
         break
       }
       let job = sending.job
-      if job.event == .start, let wait = starts.wait(for: job.token, now: now) {
+      if job.event == .start, let wait = memory.starts.wait(for: job.token, now: now) {
         choice.parked.append((sending, wait))
       } else if let place = places[job] {
         overtake(sending, at: place, &choice, &kept, &places, now: now)
       } else if busyTokens.contains(job.token) {
         keep(sending, &choice, &kept, &places, now: now)
-      } else if choice.going.count < count, lanes.permission(on: sending.lane, now: now) != .wait {
+      } else if choice.going.count < count,
+        memory.lanes.permission(on: sending.lane, now: now) != .wait
+      {
         places[job] = .going(choice.going.count)
         choice.going.append(sending)
       } else {
@@ -87,9 +89,9 @@ extension APNsSender {
     _ sending: Sending, _ choice: inout Choice, _ kept: inout [Sending], _ places: inout Places,
     now: UnixTime, isFirst: Bool = true
   ) {
-    if lanes.isOpen(sending.lane) {
+    if memory.lanes.isOpen(sending.lane) {
       guard places.held[sending.lane, default: 0] < LaneBook.probesInHandMax else {
-        let wait = lanes.parkTime(on: sending.lane, now: now)
+        let wait = memory.lanes.parkTime(on: sending.lane, now: now)
         return choice.parked.append((sending, wait))
       }
       places.held[sending.lane, default: 0] += 1

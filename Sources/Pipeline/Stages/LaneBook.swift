@@ -32,7 +32,7 @@ struct LaneBook {
 
   enum Permission { case send, probe, wait }
 
-  /// Whether a push may go out on this lane now. A `probe` must be reported with ``answered``.
+  /// Whether a push may go out on this lane now. How a `probe` ended must be said.
   mutating func permission(on lane: Lane, now: UnixTime) -> Permission {
     guard var opening = openings[lane] else { return .send }
     guard !opening.isProbing, now >= opening.nextProbeAt else { return .wait }

@@ -89,17 +89,12 @@ package final class PayloadBuilder: Stage {
         case .start(let state, let registration): try state.startJob(to: registration)
         }
       }
-      return Settlement(delivery, .done, outgoing: jobs.map(outgoing))
+      return Settlement(delivery, .done, outgoing: jobs.map { pushes.carrying($0.message) })
     } catch {
       // Contract or size: no repetition makes it fit.
       book.dead(because: "\(error)")
       return Settlement(delivery, .dead(because: "\(error)"))
     }
-  }
-
-  private func outgoing(_ job: PushJob) -> OutgoingMessage {
-    OutgoingMessage(
-      exchange: pushes.exchange, routingKey: pushes.routingKey, message: job.message)
   }
 
   // MARK: Which pushes are due

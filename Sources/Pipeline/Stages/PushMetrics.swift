@@ -5,13 +5,23 @@ import Vocabulary
 /// What the sender counts.
 struct PushMetrics {
   private static let kindsMax = 256
+  private static let pruningReasons: Set<String> = [
+    "Unregistered", "ExpiredToken", "BadDeviceToken", "DeviceTokenNotForTopic",
+  ]
 
   /// The labels of one counter of pushes.
   private struct Kind: Hashable {
     let environment: PushEnvironment
     let pushType: String
     let status: Int?
-    let reason: String
+    private(set) var reason: String
+
+    /// What all further reasons are counted under.
+    var withoutReason: Kind {
+      var kind = self
+      kind.reason = "other"
+      return kind
+    }
 
     init(_ sending: APNsSender.Sending, status: Int?, reason: String) {
       environment = sending.environment
@@ -54,22 +64,24 @@ struct PushMetrics {
     }
   }
 
-  private mutating func counter(of kind: Kind) -> Counter {
-    if let known = pushes[kind] { return known }
+  private mutating func counter(of wanted: Kind) -> Counter {
+    if let known = pushes[wanted] { return known }
+    // A server that gives another reason each time must not fill the memory.
+    let kind = pushes.count < Self.kindsMax ? wanted : wanted.withoutReason
     let counter = metrics.counter(
       "lockstep_pushes_total", help: "Pushes by what APNs answered.",
       labels: [
         "environment": kind.environment.rawValue, "push_type": kind.pushType,
         "status": kind.status.map(String.init) ?? "none", "reason": String(kind.reason.prefix(40)),
       ])
-    // A server that gives another reason each time must not fill the memory.
     if pushes.count < Self.kindsMax { pushes[kind] = counter }
     return counter
   }
 
   func pruned(_ count: Int, because reason: String) {
     metrics.counter(
-      "lockstep_tokens_pruned_total", help: "Tokens marked as dead.", labels: ["reason": reason]
+      "lockstep_tokens_pruned_total", help: "Tokens marked as dead.",
+      labels: ["reason": Self.pruningReasons.contains(reason) ? reason : "other"]
     ).add(count)
   }
 

@@ -21,10 +21,7 @@ extension APNsSender {
     let now = time.now()
     let dropRecords = drops.compactMap { record($0, now: now) }
     guard !answers.isEmpty || !dropRecords.isEmpty else { return drops.map(\.settlement) }
-    let lanesBefore = lanes
-    let breakersBefore = breakers
-    let startsBefore = starts
-    let prunedBefore = prunedJobs
+    let before = memory
     // Said twice it changes nothing, so it need not be taken back; and a copy of the guards for
     // each batch would cost more than the pushes.
     for (sending, outcome) in answers where outcome.remedy(sending.circumstances) == .done {
@@ -34,10 +31,8 @@ extension APNsSender {
     do {
       let settlements = try store.write { transaction in
         again = []
-        self.lanes = lanesBefore
-        self.breakers = breakersBefore
-        self.starts = startsBefore
-        self.prunedJobs = prunedBefore
+        self.memory = before
+        self.afterCommit = []
         var records = dropRecords
         let settlements = try answers.compactMap { sending, outcome in
           let settled = try settle(sending, outcome, &again, in: transaction, now: now)
@@ -50,17 +45,15 @@ extension APNsSender {
         try transaction.save(records)
         return drops.map(\.settlement) + settlements
       }
+      for tell in afterCommit { tell(metrics) }
       for (sending, outcome) in answers { metrics.count(sending, outcome, now: now) }
-      metrics.show(lanes)
+      metrics.show(memory.lanes)
       // What an open lane refused goes last, so that the next probe is another token's.
-      let refused = again.filter { lanes.isOpen($0.lane) }
-      waiting = again.filter { !lanes.isOpen($0.lane) } + waiting + refused
+      let refused = again.filter { memory.lanes.isOpen($0.lane) }
+      waiting = again.filter { !memory.lanes.isOpen($0.lane) } + waiting + refused
       return settlements
     } catch {
-      lanes = lanesBefore
-      breakers = breakersBefore
-      starts = startsBefore
-      prunedJobs = prunedBefore
+      memory = before
       throw error
     }
   }
@@ -72,38 +65,17 @@ extension APNsSender {
     let job = sending.job
     let remedy = outcome.remedy(sending.circumstances)
     if !outcome.isServiceFault {
-      breakers[sending.lane, default: FailureBreaker()].succeeded(now: now)
+      memory.breakers[sending.lane, default: FailureBreaker()].succeeded(now: now)
     }
-    if remedy == .done {
+    if remedy != .done, job.event == .start {
+      try transaction.claimStart(of: job.sessionID, token: job.token, until: nil)
+    }
+    if !remedy.decidesLane { memory.lanes.undecided(on: sending.lane, now: now) }
+    switch remedy {
+    case .done:
       try accepted(sending, in: transaction, now: now)
       let outgoing = try takingBack(acceptedLate: sending, in: transaction, now: now)
       return (Settlement(sending.delivery, .done, outgoing: outgoing), .accepted)
-    }
-    if job.event == .start {
-      try transaction.claimStart(of: job.sessionID, token: job.token, until: nil)
-    }
-    var next = sending
-    switch remedy {
-    case .done: preconditionFailure("handled above")
-    case .openLane(let reason):
-      openLane(sending.lane, because: reason, outcome, now: now)
-      again.append(next)
-      return (nil, .laneOpened)
-    case .renewProviderToken:
-      if sending.renewedProviderToken {
-        openLane(
-          sending.lane, because: "403 ExpiredProviderToken with a fresh token", outcome, now: now)
-      }
-      // On an open lane this was its probe.
-      lanes.undecided(on: sending.lane, now: now)
-      next.renewedProviderToken = true
-      again.append(next)
-      return (nil, sending.renewedProviderToken ? .laneOpened : .again)
-    default: break
-    }
-    lanes.undecided(on: sending.lane, now: now)
-    switch remedy {
-    case .done, .openLane, .renewProviderToken: preconditionFailure("handled above")
     case .pruneToken(let reason, let diedAt):
       let moment = min(diedAt ?? sending.sentAt, sending.sentAt)
       let pruned = try prune(
@@ -113,20 +85,29 @@ extension APNsSender {
     case .pruneTokenUnlessMany(let reason):
       return try refused(sending, outcome, because: reason, &again, in: transaction, now: now)
     case .tryOtherEnvironment:
-      next.environment = sending.environment == .production ? .sandbox : .production
-      next.triedOtherEnvironment = true
-      again.append(next)
+      again.append(sending.inOtherEnvironment)
       return (nil, .again)
     case .dead(let reason): return (Settlement(sending.delivery, .dead(because: reason)), .dead)
-    case .retry(let least, let reason):
-      return later(sending, outcome, notBefore: least, because: reason, now: now)
+    case .openLane(let reason):
+      openLane(sending.lane, because: reason, outcome, now: now)
+      again.append(sending)
+      return (nil, .laneOpened)
+    case .renewProviderToken where sending.renewedProviderToken:
+      openLane(
+        sending.lane, because: "403 ExpiredProviderToken with a fresh token", outcome, now: now)
+      again.append(sending)
+      return (nil, .laneOpened)
+    case .renewProviderToken:
+      again.append(sending.withRenewedProviderToken)
+      return (nil, .again)
+    case .sendAgain where sending.delivery.attempt == 1 && sending.sends < Self.sendsPerVisitMax:
+      again.append(sending)
+      return (nil, .again)
     case .sendAgain(let reason):
-      if sending.delivery.attempt == 1, sending.sends < Self.sendsPerVisitMax {
-        again.append(next)
-        return (nil, .again)
-      }
       return later(
         sending, outcome, notBefore: Self.waitWithoutAnswer, because: reason, now: now)
+    case .retry(let least, let reason):
+      return later(sending, outcome, notBefore: least, because: reason, now: now)
     }
   }
 
@@ -134,9 +115,11 @@ extension APNsSender {
     _ sending: Sending, in transaction: any StoreTransaction, now: UnixTime
   ) throws {
     let job = sending.job
-    if lanes.accepted(on: sending.lane) {
-      log.info(
-        "lane closed", ["topic": sending.topic, "environment": sending.environment.rawValue])
+    if memory.lanes.accepted(on: sending.lane) {
+      let fields: KeyValuePairs = [
+        "topic": sending.topic, "environment": sending.environment.rawValue,
+      ]
+      afterCommit.append { [log] _ in log.info("lane closed", fields) }
     }
     if !sending.isProven {
       try transaction.moveToken(job.token, to: sending.environment)
@@ -145,7 +128,7 @@ extension APNsSender {
     switch job.event {
     case .alert, .resolve: break
     case .start:
-      starts.accepted(job.token, now: now)
+      memory.starts.accepted(job.token, now: now)
       try transaction.acceptStart(of: job.sessionID, token: job.token, at: now)
     case .update, .end: try transaction.raiseDeliveredRev(to: job.rev, token: job.token)
     }
@@ -165,19 +148,17 @@ extension APNsSender {
       // Not marked as gone: the guard may restore it.
       let pruned = try prune(
         token, because: reason, unlessRegisteredAfter: sending.sentAt, in: transaction)
-      prunedJobs.note(sending.delivery, of: token, now: now)
+      memory.prunedJobs.note(sending.delivery, of: token, now: now)
       return (Settlement(sending.delivery, .done), pruned > 0 ? .pruned : .kept)
     case .stopPruning(let restore):
       let restored = try transaction.restore(restore, prunedBecause: reason)
-      if !lanes.isOpen(sending.lane) { metrics.guardTrips.add() }
+      if !memory.lanes.isOpen(sending.lane) { afterCommit.append { $0.guardTrips.add() } }
       openLane(
         sending.lane, because: "\(restore.count) tokens answer \(reason); \(restored) restored",
         outcome, now: now)
-      let stillDue = prunedJobs.take(of: restore).map {
-        OutgoingMessage(exchange: pushes.exchange, routingKey: pushes.routingKey, message: $0)
-      }
+      let stillDue = memory.prunedJobs.take(of: restore).map(pushes.carrying)
       guard stillDue.isEmpty else {
-        let wait = lanes.parkTime(on: sending.lane, now: now)
+        let wait = memory.lanes.parkTime(on: sending.lane, now: now)
         return (
           Settlement(sending.delivery, .park(notBefore: wait), outgoing: stillDue), .laneOpened
         )
@@ -193,8 +174,11 @@ extension APNsSender {
   ) throws -> Int {
     let pruned = try transaction.prune(
       token, because: reason, unlessRegisteredAfter: moment)
-    metrics.pruned(pruned, because: reason)
-    if pruned > 0 { log.info("token pruned", ["token": token.fingerprint, "because": reason]) }
+    guard pruned > 0 else { return 0 }
+    afterCommit.append { [log] metrics in
+      metrics.pruned(pruned, because: reason)
+      log.info("token pruned", ["token": token.fingerprint, "because": reason])
+    }
     return pruned
   }
 
@@ -220,9 +204,9 @@ extension APNsSender {
     let lane = sending.lane
     let retry = Settlement(sending.delivery, .retry(notBefore: least, because: reason))
     guard outcome.isServiceFault else { return (retry, .retried) }
-    let trips = breakers[lane, default: FailureBreaker()].failed(now: now)
+    let trips = memory.breakers[lane, default: FailureBreaker()].failed(now: now)
     if trips { openLane(lane, because: "most pushes fail: \(reason)", outcome, now: now) }
-    guard lanes.isOpen(lane) else { return (retry, .retried) }
+    guard memory.lanes.isOpen(lane) else { return (retry, .retried) }
     return (Settlement(sending.delivery, .park(notBefore: least)), .laneOpened)
   }
 
@@ -236,13 +220,16 @@ extension APNsSender {
     {
       reason += "; \(skew)"
     }
-    guard lanes.open(lane, because: reason, now: now) else { return }
-    log.error(
-      "lane open: nothing is sent but a probe",
-      [
-        "environment": lane.environment.rawValue, "topic": lane.topic, "because": reason,
-        "do": "check APNs' own status, the provider key, its team, the bundle id, the environment",
-      ])
+    guard memory.lanes.open(lane, because: reason, now: now) else { return }
+    afterCommit.append { [log, reason] _ in
+      log.error(
+        "lane open: nothing is sent but a probe",
+        [
+          "environment": lane.environment.rawValue, "topic": lane.topic, "because": reason,
+          "do":
+            "check APNs' own status, the provider key, its team, the bundle id, the environment",
+        ])
+    }
   }
 
   func record(

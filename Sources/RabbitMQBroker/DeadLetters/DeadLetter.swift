@@ -77,10 +77,22 @@ extension DeadLetter {
     case .dead(let owner):
       return topology.path(toOwner: owner).map { ($0.exchange, $0.routingKey) }
     case .unroutable:
-      let isKnown = topology.exchanges.contains { $0.name == exchange }
-      return isKnown ? (exchange, routingKey) : nil
+      // One that was moved here from another queue tells where it first went.
+      let first = message.text(RetryHeader.originExchange) ?? exchange
+      let key = message.text(RetryHeader.originKey) ?? routingKey
+      return topology.exchanges.contains { $0.name == first } ? (first, key) : nil
     case .work, .rung: return nil
     }
+  }
+
+  /// The copy that is moved to another queue: it remembers where it came by.
+  package var moved: Message {
+    var message = message
+    let way: [(String, HeaderValue)] = [
+      (RetryHeader.originExchange, .text(exchange)), (RetryHeader.originKey, .text(routingKey)),
+    ]
+    for (name, value) in way where message.headers[name] == nil { message.headers[name] = value }
+    return message
   }
 
   /// The copy that is published: a first attempt again, with one more replay counted.

@@ -54,6 +54,9 @@ enum DeadCommand {
       case "drop": try desk.drop(selection, isDry: arguments.options["dry-run"] != nil)
       default:
         if let path = arguments.options["to-file"] {
+          guard arguments.options["dry-run"] == nil else {
+            throw CommandFailure(.usage, "--to-file writes, --dry-run does not: want one of them")
+          }
           try desk.write(selection, to: path, isRaw: arguments.options["raw"] != nil)
         } else {
           try desk.replay(selection, isDry: arguments.options["dry-run"] != nil)

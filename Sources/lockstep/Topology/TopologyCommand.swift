@@ -107,7 +107,7 @@ enum TopologyCommand {
     do {
       while true {
         let report = try walk.walk(from, atMost: DeadQueueWalk.heldMax) { letter in
-          .replay(OutgoingMessage(exchange: "", routingKey: to, message: letter.message))
+          .replay(OutgoingMessage(exchange: "", routingKey: to, message: letter.moved))
         }
         moved += report.replayed
         if let refusal = report.refusal {

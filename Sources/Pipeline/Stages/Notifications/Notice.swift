@@ -52,8 +52,8 @@ package struct Notice: Sendable {
   }
 }
 
-/// One kind of notification. A new one is a file like `Invitation.swift` beside this one, and its
-/// name in ``all``: inbox, alert push, Web Push and taking back come from ``Notifier``.
+/// One kind of notification. A new one is a file like `InvitationNotices.swift` beside this one,
+/// and its name in ``all``: inbox, alert push, Web Push and taking back come from ``Notifier``.
 package struct NotificationType: Sendable {
   /// The record's `type`.
   package let name: String
