@@ -139,6 +139,9 @@ class ForwardingTransaction: StoreTransaction {
   func raiseDeliveredRev(to rev: Int, token: PushToken) throws {
     try inner.raiseDeliveredRev(to: rev, token: token)
   }
+  func forgetDeliveredRev(of token: PushToken) throws {
+    try inner.forgetDeliveredRev(of: token)
+  }
   func acceptedJobs(among ids: [String]) throws -> Set<String> {
     try inner.acceptedJobs(among: ids)
   }

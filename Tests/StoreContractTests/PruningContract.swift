@@ -96,6 +96,8 @@ import Vocabulary
       #expect(try rows.deliveredRevs(to: [token(1), token(2)]) == [try token(1): 5])
       try register(1, at: noon + .seconds(1), in: rows)
       #expect(try rows.deliveredRevs(to: [token(1)]) == [try token(1): 5])
+      try rows.forgetDeliveredRev(of: token(1))
+      #expect(try rows.deliveredRevs(to: [token(1)]).isEmpty)
     }
   }
 

@@ -131,6 +131,10 @@ extension InMemoryTransaction {
     }
   }
 
+  func forgetDeliveredRev(of token: PushToken) throws {
+    _ = try changeRows(of: token, where: { $0.deliveredRev != nil }) { $0.deliveredRev = nil }
+  }
+
   /// - Returns: how many rows changed.
   private func changeRows(
     of token: PushToken, where isMeant: (InMemoryTables.Token) -> Bool,

@@ -74,6 +74,8 @@ package protocol DeliveryRows {
   func deliveredRevs(to tokens: [PushToken]) throws -> [PushToken: Int]
   /// Raises what ``deliveredRevs(to:)`` answers; an older rev changes nothing.
   func raiseDeliveredRev(to rev: Int, token: PushToken) throws
+  /// Takes back what is known to be delivered, so that the newest state may go out once more.
+  func forgetDeliveredRev(of token: PushToken) throws
   /// Those of these jobs that were accepted by their records: status 200, or 201 and 202 of Web
   /// Push.
   func acceptedJobs(among ids: [String]) throws -> Set<String>

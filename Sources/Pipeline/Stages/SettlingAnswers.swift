@@ -74,7 +74,9 @@ extension APNsSender {
     switch remedy {
     case .done:
       try accepted(sending, in: transaction, now: now)
-      let outgoing = try takingBack(acceptedLate: sending, in: transaction, now: now)
+      let outgoing =
+        try takingBack(acceptedLate: sending, in: transaction, now: now)
+        + repairing(acceptedLate: sending, in: transaction)
       return (Settlement(sending.delivery, .done, outgoing: outgoing), .accepted)
     case .pruneToken(let reason, let diedAt):
       let moment = min(diedAt ?? sending.sentAt, sending.sentAt)
@@ -130,7 +132,7 @@ extension APNsSender {
     case .start:
       memory.starts.accepted(job.token, now: now)
       try transaction.acceptStart(of: job.sessionID, token: job.token, at: now)
-    case .update, .end: try transaction.raiseDeliveredRev(to: job.rev, token: job.token)
+    case .update, .end: break
     }
   }
 

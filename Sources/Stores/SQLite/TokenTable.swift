@@ -100,6 +100,10 @@ extension SQLiteTransaction {
   func raiseDeliveredRev(to rev: Int, token: PushToken) throws {
     try connection.run(TokenSQL.raiseDeliveredRev, token, rev)
   }
+
+  func forgetDeliveredRev(of token: PushToken) throws {
+    try connection.run(TokenSQL.forgetDeliveredRev, token)
+  }
 }
 
 func readRegistration(_ row: inout Row) throws -> Registration {
@@ -192,6 +196,7 @@ enum TokenSQL: String, SQLText {
     ORDER BY registered_at_ms DESC, token LIMIT 1
     """
   case deliveredRev = "SELECT max(delivered_rev) FROM tokens WHERE token = ?"
+  case forgetDeliveredRev = "UPDATE tokens SET delivered_rev = NULL WHERE token = ?"
   case raiseDeliveredRev = """
     UPDATE tokens SET delivered_rev = ?2
     WHERE token = ?1 AND (delivered_rev IS NULL OR delivered_rev < ?2)
