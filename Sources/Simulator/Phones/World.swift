@@ -95,16 +95,6 @@ package final class World: Sendable {
 }
 
 extension World.State {
-  mutating func strike(_ request: APNsRequest) -> Fault? {
-    guard !faults.isEmpty else { return nil }
-    let token = request.token
-    let subject = FaultSubject(
-      pushType: request.value("apns-push-type"),
-      event: (try? request.payload.get())?.event?.rawValue,
-      token: token, phone: fleet.phoneID(ofToken: token))
-    return faults.strike(subject, chance: &chance)
-  }
-
   /// Checks, delivers and writes down one request.
   mutating func settle(
     _ request: APNsRequest, on number: Int, in environment: APNsEnvironment?, fault: Fault?,

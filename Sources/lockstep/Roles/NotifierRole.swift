@@ -33,15 +33,17 @@ enum NotifierRole {
       in: process,
       with: WorkerRole.Equipment(store: store, broker: broker, prefetch: prefetch, origin: origin),
       health: process.health)
-    if origin == nil {
-      process.log.info("no browser is told", ["because": "LOCKSTEP_WEB_ORIGIN is not set"])
-    }
+    if origin == nil { sayThatNoBrowserIsTold(process) }
     try process.runUntilStopped(
       [
         (name, notifying), startSweep(process, store: store, limits: limits, bell: bell),
         startRecordKeeping(process, store: store, kept: kept),
         RelayWiring.start(process, store: store, broker: broker, bell: bell),
       ])
+  }
+
+  static func sayThatNoBrowserIsTold(_ process: RoleProcess) {
+    process.log.info("no browser is told", ["because": "LOCKSTEP_WEB_ORIGIN is not set"])
   }
 
   /// `bell`: wakes the relay that carries the sweep's events.

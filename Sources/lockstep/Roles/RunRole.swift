@@ -40,6 +40,7 @@ enum RunRole {
     let equipment = WorkerRole.Equipment(
       store: store, broker: broker, prefetch: prefetch, apns: apns, webPush: webPush,
       origin: hasWebPush ? origin : nil)
+    if hasWebPush, origin == nil { NotifierRole.sayThatNoBrowserIsTold(process) }
     for worker in workers where worker.stage != .webpush || hasWebPush {
       // The API beside it serves on, whatever one stage has.
       let health = process.health.scoped(to: worker.name, effect: .degrades)
