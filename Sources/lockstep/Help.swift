@@ -35,7 +35,7 @@ enum Help {
       lines.append("\nSettings (environment or flag)")
       for setting in settings {
         lines.append(
-          "  \(SettingsReader.prefix)\(setting.name), \(SettingsReader.flag(setting.name))")
+          "  \(SettingsReader.variable(setting.name)), \(SettingsReader.flag(setting.name))")
         lines.append("      \(setting.help)")
       }
     }

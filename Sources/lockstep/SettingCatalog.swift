@@ -42,6 +42,14 @@ enum SettingCatalog {
     .init(name: "WEBPUSH_CA_FILE", help: "PEM authorities for Web Push. Default: the system's"),
     .init(
       name: "WEB_ORIGIN", help: "https://host[:port] of the web app; unset, no browser is told"),
+    .init(
+      name: "OTEL_EXPORTER_OTLP_ENDPOINT",
+      help: "where traces go, http(s)://host:4318. Unset: nobody traces"),
+    .init(
+      name: "OTEL_EXPORTER_OTLP_HEADERS", help: "name=value,… sent with traces, as credentials"),
+    .init(
+      name: "OTEL_TRACES_SAMPLER_ARG",
+      help: "share of the traces begun here that is kept, 0 to 1. Default 1"),
     .init(name: "PREFETCH", help: "deliveries in hand, 1 to 2000. Default: queues.yaml's"),
     .init(
       name: "SHUTDOWN_GRACE_SECONDS", help: "time to finish what is in hand, 1 to 300. Default 20"),

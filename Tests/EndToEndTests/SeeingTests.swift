@@ -38,11 +38,12 @@ extension EndToEnd {
         try installation.metrics(of: .apnsSender).contains(pruned)
       }
       for role in Role.separate {
-        let text = try installation.metrics(of: role)
-        checkForm(text, of: role)
         for name in Self.pinned[role] ?? [] {
-          #expect(text.contains("\n" + name), "\(role.rawValue) has no \(name):\n\(text)")
+          try installation.wait(for: "\(role.rawValue) to show \(name)") {
+            try installation.metrics(of: role).contains("\n" + name)
+          }
         }
+        checkForm(try installation.metrics(of: role), of: role)
       }
       try checkLogs(installation)
     }
@@ -70,7 +71,7 @@ extension EndToEnd {
     }
 
     private func checkLogs(_ installation: Installation) throws {
-      let tokens = try storedTokens(installation)
+      let tokens = try installation.storedTokens()
       #expect(tokens.count >= 5, "two phones with two tokens, and a card at least")
       for role in Role.separate {
         let log = try installation.log(of: role).lowercased()
@@ -82,20 +83,6 @@ extension EndToEnd {
           #expect(!log.contains(word), "\(role.rawValue) shows \(word)")
         }
       }
-    }
-
-    /// As hexadecimal digits, lower-case, from the database.
-    private func storedTokens(_ installation: Installation) throws -> [String] {
-      let path = installation.directory.appending(path: "lockstep.sqlite")
-        .path(percentEncoded: false)
-      let program = """
-        import sqlite3, sys
-        rows = sqlite3.connect(sys.argv[1]).execute("SELECT token FROM tokens").fetchall()
-        print("\\n".join(t.hex() if isinstance(t, bytes) else t for (t,) in rows))
-        """
-      let outcome = try Programs.run(Programs.python, ["-c", program, path])
-      try #require(outcome.code == 0, "\(outcome.errors)")
-      return outcome.output.split(separator: "\n").map { $0.lowercased() }
     }
   }
 }

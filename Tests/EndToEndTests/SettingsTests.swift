@@ -51,7 +51,7 @@ extension EndToEnd {
     private func examples() throws -> Set<String> {
       let file = Programs.repository.appending(path: "deploy/environment.example")
       let text = try String(contentsOf: file, encoding: .utf8)
-      return Set(text.matches(of: /LOCKSTEP_([A-Z_]+)=/).map { String($0.output.1) })
+      return Set(text.matches(of: /((?:LOCKSTEP|OTEL)_[A-Z_]+)=/).map { String($0.output.1) })
     }
 
     @Test func `The help of all commands names every setting of the example, and no other`() throws
@@ -65,7 +65,7 @@ extension EndToEnd {
         let help = try Programs.lockstep(command, "--help")
         #expect(help.code == 0, "\(command)")
         named.formUnion(
-          help.output.matches(of: /LOCKSTEP_([A-Z_]+),/).map { String($0.output.1) })
+          help.output.matches(of: /((?:LOCKSTEP|OTEL)_[A-Z_]+),/).map { String($0.output.1) })
       }
       let shown = try examples()
       #expect(named.subtracting(shown) == [], "not in the example")

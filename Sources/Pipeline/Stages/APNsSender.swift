@@ -16,6 +16,8 @@ package final class APNsSender: Stage {
   let time: any TimeSource
   let log: Log
   var metrics: PushMetrics
+  /// Nil while nobody traces.
+  let traces: PushTraces?
   private let bundleID: String
 
   /// Not sent yet, what goes next first.
@@ -43,7 +45,8 @@ package final class APNsSender: Stage {
   /// `pushes`: its own queue, for what an answer makes necessary.
   package init(
     store: any Store, pushes: StageRoute, transport: any PushTransport, bundleID: String,
-    time: any TimeSource, log: Log, metrics: Metrics, priorities: PushPriority = PushPriority()
+    time: any TimeSource, log: Log, metrics: Metrics, priorities: PushPriority = PushPriority(),
+    tracer: Tracer? = nil
   ) {
     self.store = store
     self.pushes = pushes
@@ -53,6 +56,7 @@ package final class APNsSender: Stage {
     self.log = log
     self.metrics = PushMetrics(metrics)
     self.priorities = priorities
+    traces = tracer.map { PushTraces($0, stage: .apns) }
   }
 
   /// What does not change on a job's way. A class: as fields of ``Sending`` its two dozen strings

@@ -46,7 +46,10 @@ extension APNsSender {
         return drops.map(\.settlement) + settlements
       }
       for tell in afterCommit { tell(metrics) }
-      for (sending, outcome) in answers { metrics.count(sending, outcome, now: now) }
+      for (sending, outcome) in answers {
+        metrics.count(sending, outcome, now: now)
+        trace(sending, outcome, now: now)
+      }
       metrics.show(memory.lanes)
       // What an open lane refused goes last, so that the next probe is another token's.
       let refused = again.filter { memory.lanes.isOpen($0.lane) }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPAPI
 import HTTPServing
+import OTLPExport
 import Pipeline
 import ServiceRuntime
 import Vocabulary
@@ -14,6 +15,9 @@ final class RoleProcess: Sendable {
   let stop = StopSignal()
   let time = SystemTime()
   let grace: Duration
+  /// Nil while nobody traces.
+  let tracer: Tracer?
+  private let export: TraceExport?
   private let admin: HTTPServer
   private let failure = FirstFailure()
 
@@ -21,12 +25,15 @@ final class RoleProcess: Sendable {
   private static let lastWait: Duration = .seconds(5)
 
   /// The settings that every role reads.
-  static let settingNames = ["LOG", "ADMIN_ADDR", "SHUTDOWN_GRACE_SECONDS"]
+  static let settingNames =
+    ["LOG", "ADMIN_ADDR", "SHUTDOWN_GRACE_SECONDS"] + TraceExport.settingNames
 
   struct Settings: Sendable {
     let log: Log
     let adminAddress: ListenAddress
     let grace: Duration
+    let traces: TraceExport.Settings?
+    let role: String
 
     init(reading settings: inout SettingsReader, role: String) {
       log = Reading.log(&settings, role: role)
@@ -34,6 +41,8 @@ final class RoleProcess: Sendable {
         settings.value("ADMIN_ADDR") { try ListenAddress($0) }
         ?? ListenAddress(host: "127.0.0.1", port: 9090)
       grace = settings.seconds("SHUTDOWN_GRACE_SECONDS", in: 1...300, default: 20)
+      traces = TraceExport.Settings(reading: &settings)
+      self.role = role
     }
   }
 
@@ -42,6 +51,11 @@ final class RoleProcess: Sendable {
     grace = settings.grace
     // Before the first thread: they inherit the signal mask.
     stop.raiseOnTermination()
+    let (log, metrics) = (log, metrics)
+    export = settings.traces.map {
+      TraceExport($0, role: settings.role, log: log, metrics: metrics)
+    }
+    tracer = export?.tracer
     let health = health
     // The admin port answers before the role has opened what it serves with.
     health.report("process", trouble: "starting")
@@ -74,6 +88,7 @@ final class RoleProcess: Sendable {
     while loops.contains(where: { !$0.thread.hasEnded }), time.elapsed() < end {
       Poll.wait([], atMost: .milliseconds(20))
     }
+    export?.finish()
     admin.stop()
     if let reason = failure.reason { throw reason }
     let hanging = loops.filter { !$0.thread.hasEnded }.map(\.name)

@@ -90,7 +90,8 @@ struct WorkerRole: Sendable {
     watchdog.start()
     let worker = Worker(
       route: route, link: link, stage: try makeStage(process, equipment), time: process.time,
-      log: process.log, metrics: process.metrics, health: health, watchdog: watchdog)
+      log: process.log, metrics: process.metrics, health: health, watchdog: watchdog,
+      tracer: process.tracer)
     process.log.info("working", ["queue": route.queue, "prefetch": "\(route.prefetch)"])
     worker.run(until: process.stop, grace: process.grace)
     if let defect = worker.defect { throw CommandFailure(.software, defect) }
@@ -113,7 +114,8 @@ struct WorkerRole: Sendable {
       guard let apns = equipment.apns else { preconditionFailure("its settings were read") }
       return APNsSender(
         store: store, pushes: routes[.apns], transport: try apns.makeTransport(process),
-        bundleID: apns.bundleID, time: process.time, log: process.log, metrics: process.metrics)
+        bundleID: apns.bundleID, time: process.time, log: process.log, metrics: process.metrics,
+        tracer: process.tracer)
     }
   }
 }
