@@ -23,6 +23,10 @@ enum SettingCatalog {
       name: "SESSION_TTL_SECONDS", help: "life after the last mutation, 5 to 28800. Default 7200"),
     .init(
       name: "RECORDS_DAYS", help: "how long what happened is kept, 1 to 365 days. Default 14"),
+    .init(
+      name: "TOKENS_DAYS",
+      help: "how long a device's token counts without being registered again, 30 to 3650 days. "
+        + "Default 270"),
     .init(name: "OUTBOX_EVENTS_MAX", help: "events held for an absent broker. Default 1000000"),
     .init(name: "APNS_KEY_FILE", help: "the provider key, .p8 (PEM PKCS#8)"),
     .init(name: "APNS_KEY_ID", help: "ten characters. Default: from a file AuthKey_<KEYID>.p8"),
