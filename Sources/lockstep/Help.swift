@@ -39,6 +39,7 @@ enum Help {
         lines.append("      \(setting.help)")
       }
     }
+    if let notes = command.notes { lines.append("\n\(notes)") }
     return lines.joined(separator: "\n")
   }
 
