@@ -37,7 +37,7 @@ package final class APNsSender: Stage {
   var guards: [Lane: MassGuard<PushToken>] = [:]
 
   /// How long a sender may hold a start before another takes it over; above any request deadline.
-  private static let startLease: Duration = .seconds(30)
+  static let startLease: Duration = .seconds(30)
   /// How long a job may stay in hand behind an open lane before it goes back to the queue: well
   /// below RabbitMQ's consumer timeout of 30 minutes.
   private static let heldMax: Duration = .seconds(600)
@@ -89,6 +89,15 @@ package final class APNsSender: Stage {
     var job: PushJob { work.job }
     var receivedAt: Duration { work.receivedAt }
     var lane: Lane { Lane(environment: environment, topic: topic) }
+
+    /// As it was before it went to Apple's other service.
+    var atHome: Sending {
+      guard triedOtherEnvironment else { return self }
+      var next = self
+      next.environment = environment == .production ? .sandbox : .production
+      next.triedOtherEnvironment = false
+      return next
+    }
 
     /// Once more, to Apple's other service.
     var inOtherEnvironment: Sending {
