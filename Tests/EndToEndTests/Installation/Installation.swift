@@ -22,6 +22,8 @@ final class Installation {
   private var topologyAppliedAt = ContinuousClock.now
   /// Of every process, by full name; a test may change it before it starts one.
   var settings: [String: String]
+  /// Further flags of the simulator, `--faults FILE`; a test may give some before it is started.
+  var simulatorOptions: [String] = []
 
   /// `broker` nil takes a virtual host on the broker that all tests share.
   init(broker: BrokerUnderTest? = nil) throws {
@@ -107,10 +109,11 @@ final class Installation {
     var environment = settings
     var arguments = [role.rawValue]
     if role == .simulator {
-      arguments += [
-        "--directory", directory.path(percentEncoded: false), "--apns-port", "\(ports[0])",
-        "--control-port", "\(port(of: .simulator))", "--api", apiURL,
-      ]
+      arguments +=
+        [
+          "--directory", directory.path(percentEncoded: false), "--apns-port", "\(ports[0])",
+          "--control-port", "\(port(of: .simulator))", "--api", apiURL,
+        ] + simulatorOptions
     } else {
       environment["LOCKSTEP_ADMIN_ADDR"] = "127.0.0.1:\(port(of: role))"
     }
