@@ -23,6 +23,9 @@ package struct SettingsReader {
     name.hasPrefix("OTEL_") ? name : prefix + name
   }
 
+  /// What started this process, as the environment tells: no setting of ours.
+  package var supervisor: Supervisor { Supervisor(environment: environment) }
+
   /// The flag of a setting: `--http-addr` for `HTTP_ADDR`.
   package static func flag(_ name: String) -> String {
     "--" + name.lowercased().replacing("_", with: "-")

@@ -19,6 +19,7 @@ final class RoleProcess: Sendable {
   let tracer: Tracer?
   private let export: TraceExport?
   private let admin: HTTPServer
+  private let supervisor: Supervisor
   private let failure = FirstFailure()
 
   /// How long after the grace the process still waits for a loop to return before it names it.
@@ -34,6 +35,7 @@ final class RoleProcess: Sendable {
     let grace: Duration
     let traces: TraceExport.Settings?
     let role: String
+    let supervisor: Supervisor
 
     init(reading settings: inout SettingsReader, role: String) {
       log = Reading.log(&settings, role: role)
@@ -43,12 +45,14 @@ final class RoleProcess: Sendable {
       grace = settings.seconds("SHUTDOWN_GRACE_SECONDS", in: 1...300, default: 20)
       traces = TraceExport.Settings(reading: &settings)
       self.role = role
+      supervisor = settings.supervisor
     }
   }
 
   init(_ settings: Settings) throws {
     log = settings.log
     grace = settings.grace
+    supervisor = settings.supervisor
     // Before the first thread: they inherit the signal mask.
     stop.raiseOnTermination()
     let (log, metrics) = (log, metrics)
@@ -81,10 +85,15 @@ final class RoleProcess: Sendable {
   /// - Throws: ``CommandFailure`` naming the loops that hang, or what made the process stop.
   func runUntilStopped(_ loops: [(name: String, thread: OwnedThread)]) throws {
     health.report("process", trouble: nil)
-    while !stop.isRaised { stop.wait(atMost: .seconds(60)) }
+    // A broker that is away does not keep a process from being started: it waits.
+    supervisor.tell(.ready(status: health.readiness.line))
+    while !stop.wait(atMost: supervisor.pause) {
+      supervisor.tell(.alive(status: health.readiness.line))
+    }
     health.report("process", trouble: "draining")
     log.info("stopping", ["grace_seconds": "\(grace.components.seconds)"])
     let end = time.elapsed() + grace + Self.lastWait
+    supervisor.tell(.stopping(limit: grace + Self.lastWait * 2))
     while loops.contains(where: { !$0.thread.hasEnded }), time.elapsed() < end {
       Poll.wait([], atMost: .milliseconds(20))
     }
