@@ -214,6 +214,8 @@ let package = Package(
       ],
       path: "Tests/Fuzz/Entries", swiftSettings: strict),
     tests("Fuzz", ["FuzzEntries"]),
+    // The files in deploy/, against the programs that read them.
+    tests("Deploy", [], resources: [.copy("check_manifests.py")]),
     tests("Tidy", []),
   ],
   swiftLanguageModes: [.v6]

@@ -28,7 +28,7 @@ package struct Supervisor: Sendable {
   }
 
   /// The status is told this often at least.
-  private static let pauseMax: Duration = .seconds(10)
+  private static let pauseMax: Duration = .seconds(2)
   /// What fits into `sockaddr_un`, bytes.
   private static let pathMax = 107
 

@@ -64,11 +64,12 @@ import Testing
   }
 
   @Test func `a sign of life comes twice in the time that is wanted`() {
-    let wanted = ["WATCHDOG_USEC": "6000000", "WATCHDOG_PID": "12"]
-    #expect(Supervisor(environment: wanted, pid: 12).pause == .seconds(3))
-    #expect(Supervisor(environment: wanted, pid: 13).pause == .seconds(10), "meant for another")
+    let wanted = ["WATCHDOG_USEC": "3000000", "WATCHDOG_PID": "12"]
+    #expect(Supervisor(environment: wanted, pid: 12).pause == .seconds(1.5))
+    #expect(Supervisor(environment: wanted, pid: 13).pause == .seconds(2), "meant for another")
     #expect(Supervisor(environment: ["WATCHDOG_USEC": "2000000"]).pause == .seconds(1))
-    #expect(Supervisor(environment: ["WATCHDOG_USEC": "much"]).pause == .seconds(10))
-    #expect(Supervisor(environment: [:]).pause == .seconds(10))
+    #expect(Supervisor(environment: ["WATCHDOG_USEC": "60000000"]).pause == .seconds(2))
+    #expect(Supervisor(environment: ["WATCHDOG_USEC": "much"]).pause == .seconds(2))
+    #expect(Supervisor(environment: [:]).pause == .seconds(2))
   }
 }

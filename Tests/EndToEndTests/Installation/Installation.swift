@@ -117,12 +117,21 @@ final class Installation {
     } else {
       environment["LOCKSTEP_ADMIN_ADDR"] = "127.0.0.1:\(port(of: role))"
     }
-    let log = logFile(of: role)
-    let child = try Child(
-      Programs.lockstep, arguments, environment: environment, output: log, errors: log)
-    try leash.note(child, role.rawValue)
-    children[role] = child
+    children[role] = try spawn(role.rawValue, Programs.lockstep, arguments, environment)
   }
+
+  /// A process that ends with the installation. `name`: of its log and its pid file.
+  func spawn(
+    _ name: String, _ program: URL, _ arguments: [String], _ environment: [String: String] = [:]
+  ) throws -> Child {
+    let log = directory.appending(path: "\(name).log")
+    let child = try Child(program, arguments, environment: environment, output: log, errors: log)
+    try leash.note(child, name)
+    return child
+  }
+
+  /// It has ended, and its number may soon be another's.
+  func forget(_ name: String) { leash.forget(name) }
 
   func awaitReady(_ role: Role) throws {
     let path = role == .simulator ? "\(simulatorURL)/phones" : "\(adminURL(of: role))/readyz"
@@ -188,10 +197,11 @@ final class Installation {
     }
   }
 
-  func logFile(of role: Role) -> URL { directory.appending(path: "\(role.rawValue).log") }
+  func log(of role: Role) throws -> String { try logText(role.rawValue) }
 
-  func log(of role: Role) throws -> String {
-    try String(contentsOf: logFile(of: role), encoding: .utf8)
+  /// What a process wrote, by the name it was spawned with.
+  func logText(_ name: String) throws -> String {
+    try String(contentsOf: directory.appending(path: "\(name).log"), encoding: .utf8)
   }
 
   /// What waits where: ready and unacknowledged messages of each queue that holds some, as the
