@@ -18,7 +18,7 @@ package struct Supervisor: Sendable {
       case .ready(let status): "READY=1\nSTATUS=\(Self.oneLine(status))"
       case .alive(let status): "WATCHDOG=1\nSTATUS=\(Self.oneLine(status))"
       case .stopping(let limit):
-        "STOPPING=1\nEXTEND_TIMEOUT_USEC=\(limit / .microseconds(1))\nSTATUS=draining"
+        "STOPPING=1\nEXTEND_TIMEOUT_USEC=\(Int(limit / .microseconds(1)))\nSTATUS=draining"
       }
     }
 

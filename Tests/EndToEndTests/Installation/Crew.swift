@@ -87,7 +87,8 @@ final class Crew {
   ///
   /// - Returns: its exit code.
   private func dismiss(_ role: Role, working: () throws -> Void) throws -> Int32 {
-    let member = try #require(members[role]?.removeFirst())
+    let member = try #require(members[role]?.first)
+    members[role]?.removeFirst()
     member.child.send(SIGTERM)
     try installation.wait(for: "\(member.name) to end") {
       try working()

@@ -223,11 +223,13 @@ final class Installation {
 
   /// The end of each log.
   func logs(lines: Int = 12) -> String {
-    "── queues\n\(depths())\n"
-      + Role.allCases.compactMap { role in
-        // A role that was not started has no log.
-        guard let text = try? log(of: role) else { return nil }
-        return "── \(role.rawValue)\n"
+    let path = directory.path(percentEncoded: false)
+    // What is told only explains a failure.
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    return "── queues\n\(depths())\n"
+      + names.filter { $0.hasSuffix(".log") }.sorted().compactMap { name in
+        guard let text = try? logText(String(name.dropLast(4))) else { return nil }
+        return "── \(name)\n"
           + text.split(separator: "\n").suffix(lines).joined(separator: "\n")
       }.joined(separator: "\n")
   }
