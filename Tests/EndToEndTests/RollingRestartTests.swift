@@ -63,11 +63,16 @@ extension EndToEnd {
       do {
         try installation.wait(for: "every phone to show the truth") {
           verdict = try installation.phones.verdict()
-          return verdict["ok"] == true && verdict["compared"]?.whole == sessions
+          let faults = ["different", "missing", "overdue_banners", "calls_waiting"]
+          return verdict["compared"]?.whole == sessions && verdict["unknown"] == []
+            && faults.allSatisfy { verdict[$0] == 0 }
         }
       } catch {
         throw Unexpected("verdict: \(String(decoding: verdict.encoded, as: UTF8.self))\n\(error)")
       }
+      // Two senders may be turned round within a second; the newest is sent once more (README,
+      // Limits). Nothing else may be complained of.
+      #expect(verdict["complaint_count"] == verdict["older_shown"], "\(verdict)")
       #expect(verdict["doubled_starts"] == 0)
       #expect(verdict["starts"]?.whole == sessions)
       #expect(verdict["sounds"]?.whole == sessions, "each invitation is heard once")
@@ -93,7 +98,7 @@ extension EndToEnd {
       }
     }
 
-    @Test func `Each process is replaced under load, and nothing is lost, doubled or turned round`()
+    @Test func `Each process is replaced under load, and nothing is lost, doubled or disordered`()
       throws
     {
       let installation = try Installation(running: [.simulator])
