@@ -54,6 +54,7 @@ let package = Package(
     // Values: no I/O, no clock.
     library("Vocabulary"),
     library("ActivityContracts"),
+    library("Activities", ["Vocabulary", "ActivityContracts"]),
     library("Sessions", ["Vocabulary", "ActivityContracts"]),
     library("Cryptography", ["COpenSSL", "Vocabulary"]),
     library("Pushes", ["Vocabulary", "Cryptography"]),
@@ -64,7 +65,10 @@ let package = Package(
     // The loop, the stages and the ports they need. Start reading here.
     library(
       "Pipeline",
-      ["Vocabulary", "ActivityContracts", "Sessions", "Pushes", "Cryptography", "ServiceRuntime"]),
+      [
+        "Vocabulary", "ActivityContracts", "Activities", "Sessions", "Pushes", "Cryptography",
+        "ServiceRuntime",
+      ]),
 
     // Adapters. They never see each other; `lockstep` joins them.
     library("HTTPServing", ["CMicroHTTPD", "CLinux", "ServiceRuntime", "Vocabulary"]),
@@ -82,18 +86,18 @@ let package = Package(
       ["CCurl", "CLinux", "Pushes", "Pipeline", "ServiceRuntime", "Vocabulary"]),
     library(
       "SQLiteStore", path: "Sources/Stores/SQLite",
-      ["CSQLite", "Cryptography", "Pipeline", "Sessions", "Pushes", "Vocabulary"]),
+      ["CSQLite", "Cryptography", "Pipeline", "Activities", "Sessions", "Pushes", "Vocabulary"]),
     library(
       "HTTPAPI",
       [
-        "HTTPServing", "Pipeline", "Sessions", "Pushes", "ActivityContracts", "Cryptography",
-        "ServiceRuntime", "Vocabulary",
+        "HTTPServing", "Pipeline", "Activities", "Sessions", "Pushes", "ActivityContracts",
+        "Cryptography", "ServiceRuntime", "Vocabulary",
       ]),
     library(
       "Simulator",
       [
-        "HTTP2", "HTTPServing", "HTTPClient", "ActivityContracts", "Cryptography", "ServiceRuntime",
-        "Vocabulary", "CLinux",
+        "HTTP2", "HTTPServing", "HTTPClient", "ActivityContracts", "Activities", "Cryptography",
+        "ServiceRuntime", "Vocabulary", "CLinux",
       ],
       resources: [
         .embedInCode("Page/page.html"), .embedInCode("Page/page.css"),
@@ -109,8 +113,8 @@ let package = Package(
       dependencies: [
         "Vocabulary", "Sessions", "Pushes", "Cryptography", "ServiceRuntime", "Pipeline",
         "HTTPServing", "HTTPClient", "OTLPExport", "RabbitMQBroker", "APNsTransport",
-        "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator",
-        "ActivityContracts",
+        "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator", "ActivityContracts",
+        "Activities",
       ],
       path: "Sources/lockstep", swiftSettings: strict),
 
@@ -141,12 +145,15 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "Pipeline", "Sessions", "Pushes", "Vocabulary", "Cryptography", "ServiceRuntime",
-        "HTTPClient", "HTTPServing",
+        "Pipeline", "Activities", "Sessions", "Pushes", "Vocabulary", "Cryptography",
+        "ServiceRuntime", "HTTPClient", "HTTPServing",
       ],
       path: "Tests/TestSupport", swiftSettings: strict),
     tests("Vocabulary", ["Vocabulary"]),
     tests("ActivityContracts", ["ActivityContracts", "Vocabulary"], resources: [.copy("Goldens")]),
+    tests(
+      "Activities", ["Activities", "ActivityContracts", "Vocabulary"],
+      resources: [.copy("Goldens")]),
     tests(
       "Sessions", ["Sessions", "ActivityContracts", "Vocabulary"], resources: [.copy("Goldens")]),
     tests("Cryptography", ["Cryptography", "Vocabulary"]),
@@ -156,8 +163,8 @@ let package = Package(
     tests(
       "Pipeline",
       [
-        "Pipeline", "Sessions", "Pushes", "ActivityContracts", "ServiceRuntime", "Vocabulary",
-        "Cryptography",
+        "Pipeline", "Activities", "Sessions", "Pushes", "ActivityContracts", "ServiceRuntime",
+        "Vocabulary", "Cryptography",
       ], resources: [.copy("Goldens")]),
     tests(
       "OTLPExport",
@@ -181,18 +188,21 @@ let package = Package(
     tests(
       "HTTPAPI",
       [
-        "HTTPAPI", "HTTPServing", "HTTPClient", "SQLiteStore", "Pipeline", "Sessions", "Pushes",
-        "Cryptography", "ServiceRuntime", "Vocabulary",
+        "HTTPAPI", "HTTPServing", "HTTPClient", "SQLiteStore", "Pipeline", "Activities", "Sessions",
+        "Pushes", "Cryptography", "ServiceRuntime", "Vocabulary",
       ]),
     tests(
       "Simulator",
       [
-        "Simulator", "HTTP2", "HTTPServing", "HTTPClient", "ActivityContracts", "Cryptography",
-        "Pushes", "ServiceRuntime", "Vocabulary",
+        "Simulator", "HTTP2", "HTTPServing", "HTTPClient", "ActivityContracts", "Activities",
+        "Cryptography", "Pushes", "ServiceRuntime", "Vocabulary",
       ]),
     tests(
       "StoreContract",
-      ["SQLiteStore", "Pipeline", "Sessions", "Pushes", "ServiceRuntime", "Vocabulary"]),
+      [
+        "SQLiteStore", "Pipeline", "Activities", "Sessions", "Pushes", "ServiceRuntime",
+        "Vocabulary",
+      ]),
     tests(
       "EndToEnd",
       [
@@ -203,7 +213,7 @@ let package = Package(
     tests(
       "Simulation",
       [
-        "HTTPAPI", "HTTPServing", "Simulator", "Pipeline", "Sessions", "Pushes",
+        "HTTPAPI", "HTTPServing", "Simulator", "Pipeline", "Activities", "Sessions", "Pushes",
         "ActivityContracts", "Cryptography", "ServiceRuntime", "Vocabulary",
       ]),
     .target(

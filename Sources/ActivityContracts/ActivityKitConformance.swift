@@ -4,4 +4,7 @@
 
   @available(iOS 16.1, *)
   extension CookSuggestActivityAttributes: ActivityAttributes {}
+
+  @available(iOS 16.1, *)
+  extension ShinyActivityAttributes: ActivityAttributes {}
 #endif

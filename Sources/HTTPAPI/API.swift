@@ -1,3 +1,4 @@
+import Activities
 import Cryptography
 import HTTPServing
 import Pipeline
@@ -12,10 +13,11 @@ import Vocabulary
 package struct API: Sendable {
   private static let router = Router(
     routes: profileRoutes + registrationRoutes + sessionRoutes + kitchenRoutes + notificationRoutes
-      + reportRoutes + webPushRoutes)
+      + reportRoutes + webPushRoutes + activityRoutes + bindingRoutes)
 
   let settings: APISettings
   let metrics: APIMetrics
+  let contracts: ContractCatalog
   private let store: any Store
   private let keys: JSONWebKeySet
   private let time: any TimeSource
@@ -27,12 +29,13 @@ package struct API: Sendable {
   private let rateLimit: RateLimit
   private let inProgress = RequestsInProgress()
 
-  /// `outbox` says when no more events fit. `tracer` nil: nobody traces. `onCommit` is called after
-  /// an event was stored, on the request's thread: it wakes the relay. `newSessionID` must give ids
-  /// that nobody can guess.
+  /// `outbox` says when no more events fit. `contracts`: what apps can decode. `tracer` nil: nobody
+  /// traces. `onCommit` is called after an event was stored, on the request's thread: it wakes the
+  /// relay. `newSessionID` must give ids that nobody can guess.
   package init(
     store: any Store, keys: JSONWebKeySet, time: any TimeSource, settings: APISettings, log: Log,
-    metrics: Metrics, outbox: OutboxGate, tracer: Tracer? = nil,
+    metrics: Metrics, outbox: OutboxGate, contracts: ContractCatalog = .builtIn,
+    tracer: Tracer? = nil,
     onCommit: @escaping @Sendable () -> Void,
     newSessionID: @escaping @Sendable () -> SessionID = API.unguessableSessionID
   ) {
@@ -43,6 +46,7 @@ package struct API: Sendable {
     self.log = log
     self.metrics = APIMetrics(metrics)
     self.outbox = outbox
+    self.contracts = contracts
     self.tracer = tracer
     self.onCommit = onCommit
     self.newSessionID = newSessionID
@@ -98,7 +102,7 @@ package struct API: Sendable {
     }
     let call = Call(
       request: request, caller: caller, parameters: parameters, now: now, traceparent: traceparent)
-    if route.method == .post, let key = try Idempotency(request, of: caller.userID) {
+    if route.method != .get, let key = try Idempotency(request, of: caller.userID) {
       return try inProgress.during(key) { try once(key, route, call) }
     }
     let work = try route.handler(self, call)

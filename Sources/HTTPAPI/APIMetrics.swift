@@ -5,7 +5,7 @@ import Vocabulary
 /// What the API counts.
 struct APIMetrics: Sendable {
   private static let secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
-  private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "DELETE"]
+  private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
   private let metrics: Metrics
   private let seconds: Histogram

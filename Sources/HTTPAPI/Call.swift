@@ -1,3 +1,4 @@
+import Activities
 import Cryptography
 import HTTPServing
 import Pipeline
@@ -25,6 +26,24 @@ struct Call {
 
   /// The route's `{id}`.
   var id: String { parameters["id"] ?? "" }
+
+  /// The route's `{activity_key}`.
+  ///
+  /// - Throws: 422 when nothing can be called so.
+  func activityKey() throws(Problem) -> ActivityKey {
+    let text = parameters["activity_key"] ?? ""
+    guard Activity.isKey(text) else {
+      throw .invalidField(
+        "activity_key",
+        "is \"\(text.prefix(100))\", want 1 to \(Activity.keyBytesMax) letters, digits, . _ ~ or -")
+    }
+    return ActivityKey(text)
+  }
+
+  func event(for change: ActivityChange) -> OutboxEvent {
+    Event.outboxEntry(
+      for: change, by: caller.userID, id: newEventID, at: now, traceparent: traceparent)
+  }
 
   func event(for change: Change) -> OutboxEvent {
     Event.outboxEntry(for: change, id: newEventID, at: now, traceparent: traceparent)

@@ -20,6 +20,8 @@ struct Problem: Error {
   var headers: [(name: String, value: String)] = []
   /// The current session, so that a client can reconcile in one round trip.
   var session: SessionAnswer?
+  /// The same of an activity.
+  var activity: ActivityAnswer?
 
   var response: HTTPResponse {
     var response = HTTPResponse.json(status, Written(self), contentType: Self.contentType)
@@ -34,7 +36,9 @@ struct Problem: Error {
 
     init(_ problem: Problem) { self.problem = problem }
 
-    enum CodingKeys: String, CodingKey { case type, title, status, detail, errors, session }
+    enum CodingKeys: String, CodingKey {
+      case type, title, status, detail, errors, session, activity
+    }
 
     func encode(to encoder: any Encoder) throws {
       var members = encoder.container(keyedBy: CodingKeys.self)
@@ -44,6 +48,7 @@ struct Problem: Error {
       try members.encode(problem.detail, forKey: .detail)
       if !problem.fields.isEmpty { try members.encode(problem.fields, forKey: .errors) }
       if let session = problem.session { try members.encode(session, forKey: .session) }
+      if let activity = problem.activity { try members.encode(activity, forKey: .activity) }
     }
   }
 }

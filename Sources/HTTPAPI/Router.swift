@@ -2,7 +2,13 @@ import HTTPServing
 
 /// One method on one kind of path, and what is done about it.
 struct Route: Sendable {
-  enum Method: String, Sendable { case get = "GET", post = "POST", put = "PUT", delete = "DELETE" }
+  enum Method: String, Sendable {
+    case get = "GET"
+    case post = "POST"
+    case put = "PUT"
+    case patch = "PATCH"
+    case delete = "DELETE"
+  }
 
   let method: Method
   /// `/api/notifications/{id}/seen`.

@@ -1,9 +1,11 @@
+import Activities
 import Cryptography
 import ServiceRuntime
 import Sessions
 import Vocabulary
 
-/// Ends sessions whose time is over, and takes jobs back that the kitchen did not answer in time.
+/// Ends sessions and activities whose time is over, and takes jobs back that the kitchen did not
+/// answer in time.
 ///
 /// Any number of sweeps may run. Each reads what is due, decides without holding anything, and then
 /// compares and sets: a mutation that came first wins, and exactly one sweep ends a session. The
@@ -18,13 +20,13 @@ package final class ExpirySweep {
   /// The wait after the store failed.
   private static let storeWait: Duration = .seconds(1)
 
-  private let store: any Store
+  let store: any Store
   private let limits: SessionLimits
-  private let time: any TimeSource
-  private let log: Log
-  private let metrics: ExpiryMetrics
+  let time: any TimeSource
+  let log: Log
+  let metrics: ExpiryMetrics
   private let health: Health
-  private let onCommit: () -> Void
+  let onCommit: () -> Void
 
   /// The reason, while the store is away.
   private var trouble: String? {
@@ -47,7 +49,7 @@ package final class ExpirySweep {
 
   /// What one turn found.
   package struct Turn: Hashable, Sendable {
-    /// Sessions that were due when it looked.
+    /// Sessions and activities that were due when it looked.
     package var due = 0
     /// Those of them that it ended because their time was over.
     package var expired = 0
@@ -62,15 +64,27 @@ package final class ExpirySweep {
       self.timedOut = timedOut
       self.next = next
     }
+
+    mutating func add(_ other: Turn) {
+      due += other.due
+      expired += other.expired
+      timedOut += other.timedOut
+    }
   }
 
   /// Does one batch of what is due.
   ///
-  /// - Throws: ``StoreError``; nothing has been changed.
+  /// - Throws: ``StoreError``; what had been changed by then is stored.
   package func turn() throws -> Turn {
     let now = time.now()
-    let (sessions, next) = try store.read { try self.due(now, in: $0) }
-    guard !sessions.isEmpty else { return Turn(next: next) }
+    let due = try store.read { try self.due(now, in: $0) }
+    var turn = Turn(next: due.next)
+    if !due.sessions.isEmpty { turn.add(try endOrTakeBack(due.sessions, at: now)) }
+    if !due.activities.isEmpty { turn.add(try end(due.activities, at: now)) }
+    return turn
+  }
+
+  private func endOrTakeBack(_ sessions: [Session], at now: UnixTime) throws -> Turn {
     // Decided and written out before the write lock is taken.
     let steps = sessions.compactMap { step(from: $0, at: now) }
     let done = try store.write { transaction in
@@ -83,21 +97,32 @@ package final class ExpirySweep {
     }
     if !done.isEmpty { onCommit() }
     metrics.lostRaces.add(steps.count - done.count)
-    return count(done, due: sessions.count, next: next)
+    return count(done, due: sessions.count)
   }
 
-  private func due(_ now: UnixTime, in transaction: any StoreTransaction) throws
-    -> (sessions: [Session], next: UnixTime?)
-  {
+  private struct Due {
+    var sessions: [Session]
+    var activities: [Activity]
+    /// Nil while there is something to do.
+    var next: UnixTime?
+  }
+
+  /// One look at the store for everything.
+  private func due(_ now: UnixTime, in transaction: any StoreTransaction) throws -> Due {
     var sessions = try transaction.expiredSessions(at: now, limit: Self.batchMax)
     let expired = Set(sessions.map(\.id))
     sessions += try transaction.sessionsInKitchen(
       unchangedSince: now - limits.jobTime, limit: Self.batchMax - sessions.count
     ).filter { !expired.contains($0.id) }
-    guard sessions.isEmpty else { return (sessions, nil) }
+    let activities = try transaction.expiredActivities(at: now, limit: Self.batchMax)
+    guard sessions.isEmpty, activities.isEmpty else {
+      return Due(sessions: sessions, activities: activities)
+    }
     let (expiry, since) = try transaction.earliestDue()
-    let dues = [expiry, since.map { $0 + limits.jobTime }].compactMap(\.self)
-    return ([], dues.min())
+    let dues = [
+      expiry, since.map { $0 + limits.jobTime }, try transaction.earliestActivityExpiry(),
+    ].compactMap(\.self)
+    return Due(sessions: [], activities: [], next: dues.min())
   }
 
   private struct Step {
@@ -126,9 +151,9 @@ package final class ExpirySweep {
     }
   }
 
-  private func count(_ done: [Step], due: Int, next: UnixTime?) -> Turn {
+  private func count(_ done: [Step], due: Int) -> Turn {
     let now = time.now()
-    var turn = Turn(due: due, next: next)
+    var turn = Turn(due: due)
     for step in done {
       if let job = step.seen.jobInHand, step.change.session.endReason == nil {
         turn.timedOut += 1
@@ -179,7 +204,7 @@ package final class ExpirySweep {
 }
 
 /// What the sweep counts.
-private struct ExpiryMetrics {
+struct ExpiryMetrics {
   let lateness: Histogram
   let lostRaces: Counter
   private let metrics: Metrics

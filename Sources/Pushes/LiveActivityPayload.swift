@@ -17,19 +17,54 @@ package struct LiveActivityPayload: Hashable, Sendable {
     /// invitation's own alert makes one.
     case start(attributesType: String, attributes: JSONValue, alertTitle: String, alertBody: String)
     case update
-    /// Removes the card at `dismissAt`; a moment that has passed removes it now.
-    case end(dismissAt: UnixTime)
+    /// Removes the card at `dismissAt`; a moment that has passed removes it now, nil leaves it to
+    /// the system, for up to four hours.
+    case end(dismissAt: UnixTime?)
+  }
+
+  /// What an activity may carry besides.
+  package struct Additions: Hashable, Sendable {
+    /// An update that lights the screen up; a start has its own alert.
+    package var alert: (title: String, body: String)?
+    /// Which of one app's activities comes first.
+    package var relevanceScore: Double?
+    /// Members beside `aps`, which the app itself reads.
+    package var beside: [String: JSONValue]
+
+    package init(
+      alert: (title: String, body: String)? = nil, relevanceScore: Double? = nil,
+      beside: [String: JSONValue] = [:]
+    ) {
+      self.alert = alert
+      self.relevanceScore = relevanceScore
+      self.beside = beside
+    }
+
+    package static func == (left: Self, right: Self) -> Bool {
+      left.alert?.title == right.alert?.title && left.alert?.body == right.alert?.body
+        && left.relevanceScore == right.relevanceScore && left.beside == right.beside
+    }
+
+    package func hash(into hasher: inout Hasher) {
+      hasher.combine(alert?.title)
+      hasher.combine(relevanceScore)
+      hasher.combine(beside)
+    }
   }
 
   package var event: Event
   /// What ActivityKit decodes; an object.
   package var contentState: JSONValue
   package var staleAt: UnixTime?
+  package var additions: Additions
 
-  package init(event: Event, contentState: JSONValue, staleAt: UnixTime?) {
+  package init(
+    event: Event, contentState: JSONValue, staleAt: UnixTime?, additions: Additions = Additions()
+  ) {
     self.event = event
     self.contentState = contentState
     self.staleAt = staleAt
+    self.additions = additions
   }
 
   /// The body without its stamp. Text that does not fit is shortened, the longest first.
@@ -50,9 +85,13 @@ package struct LiveActivityPayload: Hashable, Sendable {
     return body
   }
 
+  /// How long the stamped body would be with all its text, in bytes.
+  package var bytesUnshortened: Int { json.encoded.count + Self.stampBytes }
+
   private var json: JSONValue {
     var aps: [String: JSONValue] = ["content-state": contentState]
     if let staleAt { aps["stale-date"] = .integer(staleAt.seconds) }
+    if let score = additions.relevanceScore { aps["relevance-score"] = .number(score) }
     switch event {
     case .start(let type, let attributes, let title, let body):
       aps["event"] = "start"
@@ -60,12 +99,16 @@ package struct LiveActivityPayload: Hashable, Sendable {
       aps["attributes"] = attributes
       aps["alert"] = ["title": .string(title), "body": .string(body)]
       aps["input-push-token"] = 1
-    case .update: aps["event"] = "update"
+    case .update:
+      aps["event"] = "update"
+      if let (title, body) = additions.alert {
+        aps["alert"] = ["title": .string(title), "body": .string(body)]
+      }
     case .end(let dismissAt):
       aps["event"] = "end"
-      aps["dismissal-date"] = .integer(dismissAt.seconds)
+      if let dismissAt { aps["dismissal-date"] = .integer(dismissAt.seconds) }
     }
-    return ["aps": .object(aps)]
+    return .object(additions.beside.merging(["aps": .object(aps)]) { $1 })
   }
 
   /// Puts `aps.timestamp` into an encoded body: done at the moment of sending, when this state has

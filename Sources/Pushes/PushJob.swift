@@ -17,6 +17,8 @@ package struct PushJob: Hashable, Sendable {
   /// Only of a Live Activity's.
   package let contextKey: ContextKey?
   package let rev: Int
+  /// An update that lights the screen up, and so goes at once.
+  package let hasAlert: Bool
   package let token: PushToken
   package let environment: PushEnvironment
   /// Nil: the bundle the sender is configured with.
@@ -35,7 +37,8 @@ package struct PushJob: Hashable, Sendable {
 
   package init(
     id: String, event: Event, sessionID: SessionID, userID: UserID, contextKey: ContextKey?,
-    rev: Int, token: PushToken, environment: PushEnvironment, bundleID: String?,
+    rev: Int, hasAlert: Bool = false, token: PushToken, environment: PushEnvironment,
+    bundleID: String?,
     collapseID: String?, dedupeKey: String? = nil, deadline: UnixTime, causedAt: UnixTime,
     traceparent: String?, payload: Data
   ) {
@@ -45,6 +48,7 @@ package struct PushJob: Hashable, Sendable {
     self.userID = userID
     self.contextKey = contextKey
     self.rev = rev
+    self.hasAlert = hasAlert
     self.token = token
     self.environment = environment
     self.bundleID = bundleID

@@ -27,10 +27,11 @@ package struct PushPriority: Sendable {
 
   /// The priority of a push sent `now`.
   package mutating func next(
-    for event: PushJob.Event, to token: PushToken, frequentPushesEnabled: Bool?, now: UnixTime
+    for event: PushJob.Event, hasAlert: Bool = false, to token: PushToken,
+    frequentPushesEnabled: Bool?, now: UnixTime
   ) -> Int {
     if event == .resolve { return Self.considerate }
-    guard event == .update else { return Self.immediate }
+    guard event == .update, !hasAlert else { return Self.immediate }
     let wait = frequentPushesEnabled == false ? intervalWhenSparing : interval
     if let last = lastImmediate[token], now >= last, now - last < wait { return Self.considerate }
     if lastImmediate.count >= Self.activitiesMax { forgetOlderHalf() }

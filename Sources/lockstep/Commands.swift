@@ -4,7 +4,9 @@ extension Command {
     Command(
       APIRole.name, "the HTTP API and the outbox relay", settings: APIRole.settingNames,
       run: APIRole.run),
-    worker(.payloadBuilder, "event → one state per participant → one job per token"),
+    worker(
+      .payloadBuilder, "event → one state per participant → one job per token",
+      more: [ContractFiles.settingName]),
     worker(.apnsSender, "sends push jobs to APNs", more: APNsWiring.settingNames),
     Command(
       NotifierRole.name, "invitations on every channel; ends sessions whose time is over",
@@ -27,8 +29,12 @@ extension Command {
       run: ExplainCommand.run),
     Command(
       "tokens", "looks after the token registry", settings: StoreWiring.settingNames,
-      options: TokensCommand.options, words: ["list", "prune", "restore"],
+      options: TokensCommand.options, words: ["list", "prune", "restore", "bind"],
       run: TokensCommand.run),
+    Command(
+      "contract", "says what ActivityKit would swallow, and writes the app's Swift struct",
+      options: ContractCommand.options, operand: ContractCommand.operand,
+      run: ContractCommand.run),
     Command(
       "token", "mints a caller's token for development", settings: ["AUTH_KEYS_FILE"],
       options: [

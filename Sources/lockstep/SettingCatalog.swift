@@ -22,6 +22,9 @@ enum SettingCatalog {
     .init(
       name: "SESSION_TTL_SECONDS", help: "life after the last mutation, 5 to 28800. Default 7200"),
     .init(
+      name: "CONTRACTS_DIR",
+      help: "folder of declared contracts, *.json. Default: only the cook session's and Shiny's"),
+    .init(
       name: "RECORDS_DAYS", help: "how long what happened is kept, 1 to 365 days. Default 14"),
     .init(
       name: "TOKENS_DAYS",

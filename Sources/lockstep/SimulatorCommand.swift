@@ -24,6 +24,7 @@ enum SimulatorCommand {
   static let notes = Fault.guide
   static let settingNames = [
     "LOG", "APNS_KEY_FILE", "APNS_KEY_ID", "APNS_TEAM_ID", "APNS_BUNDLE_ID",
+    ContractFiles.settingName,
   ]
 
   static func run(_ invocation: Invocation) throws {
@@ -69,10 +70,12 @@ enum SimulatorCommand {
     if key != nil, keyID == nil {
       settings.refuse("APNS_KEY_ID", "want ten characters, or a file AuthKey_<KEYID>.p8")
     }
+    let contracts = ContractFiles.catalog(reading: &settings)
     guard settings.problems.isEmpty, let key, let keyID else { throw Reading.failure(settings) }
     var simulator = SimulatorSettings(
       certificateDirectory: directory, bundleID: bundle, teamID: team, keyID: keyID,
       providerPublicKey: key.key.publicKey, apiURL: options["api"] ?? "http://127.0.0.1:8080")
+    simulator.contracts = contracts
     simulator.apnsPort = try port("apns-port", options, default: 0)
     if options["sandbox-port"] != nil {
       simulator.sandboxPort = try port("sandbox-port", options, default: 0)

@@ -1,17 +1,21 @@
+import Activities
+import Cryptography
 import Foundation
 import Pipeline
 import Pushes
 import ServiceRuntime
 import Vocabulary
 
-/// `lockstep tokens list | prune | restore`: looks after the token registry. A token is named by
-/// its fingerprint and never shown whole.
+/// `lockstep tokens list | prune | restore | bind`: looks after the token registry. A token is
+/// named by its fingerprint and never shown whole.
 enum TokensCommand {
   static let options: [(flag: String, help: String)] = [
     ("--user=", "list, prune: of this user"),
     ("--kind=", "list: alert, la-pushToStart or la-update"),
     ("--pruned", "list: only pruned ones"),
-    ("--token=", "prune, restore: the one with this fingerprint, eight digits"),
+    ("--unbound", "list: only update tokens of which no card is known"),
+    ("--context=", "bind: which card, activity:{activity_key}:{user}. Required"),
+    ("--token=", "prune, restore, bind: the one with this fingerprint, eight digits"),
     ("--because=", "prune: why; kept with the token. Required"),
     ("--reason=", "restore: all that were pruned for this reason …"),
     ("--since=", "restore: … at this moment or later, 2026-06-18T12:00:00Z"),
@@ -26,11 +30,12 @@ enum TokensCommand {
   static func run(_ invocation: Invocation) throws {
     let words = invocation.arguments.words
     guard words.count == 1, let word = words.first else {
-      throw CommandFailure(.usage, "tokens wants: list, prune or restore")
+      throw CommandFailure(.usage, "tokens wants: list, prune, restore or bind")
     }
     let options = invocation.arguments.options
     let allowed: [String: Set<String>] = [
-      "list": ["user", "kind", "pruned", "json"], "prune": ["user", "token", "because"],
+      "list": ["user", "kind", "pruned", "unbound", "json"], "bind": ["token", "context"],
+      "prune": ["user", "token", "because"],
       "restore": ["token", "reason", "since"],
     ]
     if let foreign = options.keys.sorted().first(where: { allowed[word]?.contains($0) != true }) {
@@ -46,6 +51,7 @@ enum TokensCommand {
     case .prune(let query, let fingerprint, let reason):
       try prune(query, fingerprint, because: reason, path)
     case .restore(let query, let fingerprint): try restore(query, fingerprint, path)
+    case .bind(let fingerprint, let context): try bind(fingerprint, to: context, path)
     }
   }
 
@@ -54,6 +60,7 @@ enum TokensCommand {
     case list(TokenQuery)
     case prune(TokenQuery, fingerprint: String?, because: String)
     case restore(TokenQuery, fingerprint: String?)
+    case bind(fingerprint: String, ContextKey)
 
     init(_ word: String, _ options: [String: String]) throws {
       let user = options["user"].map { UserID($0) }
@@ -62,7 +69,14 @@ enum TokensCommand {
       case "list":
         let isPruned = options["pruned"] == nil ? nil : true
         let kind = try options["kind"].map(TokensCommand.kind)
-        self = .list(TokenQuery(user: user, kind: kind, isPruned: isPruned))
+        let isUnbound = options["unbound"] == nil ? nil : true
+        self = .list(
+          TokenQuery(user: user, kind: kind, isPruned: isPruned, isUnbound: isUnbound))
+      case "bind":
+        guard let fingerprint, let context = options["context"] else {
+          throw CommandFailure(.usage, "tokens bind wants --token FINGERPRINT and --context KEY")
+        }
+        self = .bind(fingerprint: fingerprint, ContextKey(context))
       case "prune":
         guard (user == nil) != (fingerprint == nil) else {
           throw CommandFailure(.usage, "tokens prune wants --token FINGERPRINT or --user NAME")
@@ -132,6 +146,28 @@ enum TokensCommand {
       return try rows.restore([row.registration.token], prunedBecause: reason)
     }
     print("\(count) restored")
+  }
+
+  /// The builder hears of it by the same event as of a token that a phone registers.
+  private static func bind(_ fingerprint: String, to context: ContextKey, _ path: String) throws {
+    let now = SystemTime().now()
+    let count = try change(
+      TokenQuery(isPruned: false, isUnbound: true), fingerprint, path
+    ) { row, rows in
+      let user = row.registration.userID
+      guard Activity.key(of: context, user: user) != nil,
+        try rows.activityStates([context])[context] != nil
+      else { throw CommandFailure(.noInput, "\(context) is no card of \(user)") }
+      var registration = row.registration
+      registration.contextKey = context
+      registration.registeredAt = now
+      try rows.register(registration)
+      try rows.append(
+        Event.outboxEntry(
+          registered: registration, id: EventID(UUIDText.v7(now: now)), at: now, traceparent: nil))
+      return 1
+    }
+    print("\(count) bound")
   }
 
   /// - Returns: how many rows changed.

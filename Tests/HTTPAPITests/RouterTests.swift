@@ -6,7 +6,7 @@ import Testing
 @Suite struct RouterTests {
   @Test(arguments: [
     "/", "/api", "/api/nothing", "/api/me/more", "/api/webpush/nothing", "/api/fcm/register",
-    "/api/activities/x", "/metrics", "/api/cook-suggest/sessions/a%2Fjoin/x/y",
+    "/api/activities/x/y", "/metrics", "/api/cook-suggest/sessions/a%2Fjoin/x/y",
   ])
   func `an unknown path is a 404 problem`(path: String) throws {
     let answer = try World().ask("GET", path, as: "dennis")
@@ -17,6 +17,7 @@ import Testing
   @Test(arguments: [
     ("GET", "/api/me", "PUT"), ("DELETE", "/api/me", "PUT"), ("OPTIONS", "/api/me", "PUT"),
     ("PATCH", "/api/apns/register", "DELETE, POST"),
+    ("POST", "/api/activities/x", "DELETE, GET, HEAD, PATCH, PUT"),
     ("PUT", "/api/cook-suggest/sessions", "POST"),
     ("POST", "/api/cook-suggest/sessions/cs_1", "GET, HEAD"),
     ("GET", "/api/cook-suggest/sessions/cs_1/join", "POST"),

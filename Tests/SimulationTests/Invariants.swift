@@ -116,9 +116,9 @@ struct Invariants {
       found.append("\(id) shows a card that is \(card.standing), the session is \(truth.state)")
     }
     // Who left sees what was true when it left.
-    if !hasLeft, card.contentState != truth.contentState {
+    if !hasLeft, card.contentState != truth.shown {
       found.append(
-        "\(id) shows rev \(card.contentState.rev) \(card.contentState.state), the truth is rev"
+        "\(id) shows rev \(card.rev ?? 0) \(card.contentState["state"] ?? .null), the truth is rev"
           + " \(truth.rev) \(truth.state)")
     }
   }

@@ -52,7 +52,7 @@ import Vocabulary
     }
     #expect(registered?["context_key"] == "cooksuggest:cs_abc:mara")
     #expect(try running.push(Making.update(rev: 2), to: token).status == 200)
-    #expect(running.phone(phone.id)?.cards.last?.contentState.rev == 2)
+    #expect(running.phone(phone.id)?.cards.last?.rev == 2)
     #expect(try running.push(Making.update("end", rev: 3), to: token).status == 200)
     let late = try running.push(Making.update(rev: 4), to: token)
     #expect(late.status == 410)
@@ -183,9 +183,9 @@ import Vocabulary
     let token = running.phone(phone.id)?.cards.first?.updateToken ?? ""
     #expect(try running.call("POST", "/phones/mara-1/offline").1["online"] == false)
     _ = try running.push(Making.update(rev: 2), to: token)
-    #expect(running.phone(phone.id)?.cards.first?.contentState.rev == 1)
+    #expect(running.phone(phone.id)?.cards.first?.rev == 1)
     #expect(try running.call("POST", "/phones/mara-1/online").1["online"] == true)
-    #expect(running.phone(phone.id)?.cards.first?.contentState.rev == 2)
+    #expect(running.phone(phone.id)?.cards.first?.rev == 2)
     _ = try running.call("POST", "/phones/mara-1/dismiss", ["session_id": "cs_abc"])
     #expect(running.phone(phone.id)?.cards.first?.standing == .dismissed)
     #expect(

@@ -85,6 +85,8 @@ extension TokenQuery {
     (user == nil || token.registration.userID == user)
       && (kind == nil || token.registration.kind == kind)
       && (isPruned == nil || (token.pruned != nil) == isPruned)
+      && (isUnbound == nil
+        || (token.registration.kind == .update && token.registration.contextKey == nil) == isUnbound)
       && (prunedBecause == nil || token.pruned?.reason == prunedBecause)
       && (prunedSince.map { since in token.pruned.map { $0.at >= since } ?? false } ?? true)
   }

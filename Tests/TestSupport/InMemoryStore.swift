@@ -1,3 +1,4 @@
+import Activities
 import Dispatch
 import Foundation
 import Pipeline
@@ -74,6 +75,8 @@ struct InMemoryTables: Sendable {
   /// As JSON, like the real stores: what the wire form loses is lost here too.
   var sessions: [SessionID: Data] = [:]
   var live: [SessionID: Session] = [:]
+  /// As JSON too.
+  var activities: [ActivityKey: Data] = [:]
   var answers: [SessionID: [UserID: Data]] = [:]
   var tokens: [Token] = []
   var activityState: [ContextKey: ActivityState] = [:]

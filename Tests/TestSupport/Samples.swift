@@ -57,7 +57,8 @@ package enum Samples {
 
   /// Which events each stage's queue takes.
   package static let bindings: [StageName: [String]] = [
-    .build: ["cooksuggest.session.*", "token.registered"], .notify: ["cooksuggest.session.*"],
+    .build: ["cooksuggest.session.*", "activity.*", "token.registered"],
+    .notify: ["cooksuggest.session.*"],
   ]
 
   private static func route(_ stage: StageName, prefetch: Int) -> StageRoute {

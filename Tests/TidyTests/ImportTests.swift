@@ -14,6 +14,7 @@ import Testing
     // Glibc for the calendar alone.
     ("Vocabulary", [], valuesMayImport.union(["Glibc"])),
     ("ActivityContracts", [], valuesMayImport.union(["ActivityKit"])),
+    ("Activities", ["Vocabulary", "ActivityContracts"], valuesMayImport),
     ("Sessions", ["Vocabulary", "ActivityContracts"], valuesMayImport),
     ("Cryptography", ["Vocabulary", "COpenSSL"], valuesMayImport),
     ("Pushes", ["Vocabulary", "Cryptography"], valuesMayImport),
@@ -21,7 +22,8 @@ import Testing
     (
       "Pipeline",
       [
-        "Vocabulary", "ActivityContracts", "Sessions", "Pushes", "Cryptography", "ServiceRuntime",
+        "Vocabulary", "ActivityContracts", "Activities", "Sessions", "Pushes", "Cryptography",
+        "ServiceRuntime",
       ], runnersMayImport
     ),
     (
@@ -47,28 +49,29 @@ import Testing
       ["Vocabulary", "Pushes", "ServiceRuntime", "Pipeline", "CCurl", "CLinux"], runnersMayImport
     ),
     (
-      "SQLiteStore", ["Vocabulary", "Sessions", "Cryptography", "Pushes", "Pipeline", "CSQLite"],
+      "SQLiteStore",
+      ["Vocabulary", "Activities", "Sessions", "Cryptography", "Pushes", "Pipeline", "CSQLite"],
       runnersMayImport
     ),
     (
       "HTTPAPI",
       [
-        "Vocabulary", "ActivityContracts", "Sessions", "Cryptography", "Pushes", "ServiceRuntime",
-        "Pipeline", "HTTPServing",
+        "Vocabulary", "ActivityContracts", "Activities", "Sessions", "Cryptography", "Pushes",
+        "ServiceRuntime", "Pipeline", "HTTPServing",
       ], runnersMayImport
     ),
     (
       "Simulator",
       [
-        "Vocabulary", "ActivityContracts", "Cryptography", "ServiceRuntime", "HTTPServing",
-        "HTTPClient", "HTTP2", "CLinux",
+        "Vocabulary", "ActivityContracts", "Activities", "Cryptography", "ServiceRuntime",
+        "HTTPServing", "HTTPClient", "HTTP2", "CLinux",
       ], runnersMayImport
     ),
     (
       "lockstep",
       [
-        "Vocabulary", "ActivityContracts", "Sessions", "Cryptography", "Pushes", "ServiceRuntime",
-        "Pipeline", "HTTPServing", "HTTPClient", "OTLPExport", "RabbitMQBroker",
+        "Vocabulary", "ActivityContracts", "Activities", "Sessions", "Cryptography", "Pushes",
+        "ServiceRuntime", "Pipeline", "HTTPServing", "HTTPClient", "OTLPExport", "RabbitMQBroker",
         "APNsTransport", "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator",
       ], runnersMayImport
     ),

@@ -17,6 +17,8 @@ struct BodyReader {
   private var asked: Set<String> = []
   private(set) var problems: [Problem.Field] = []
 
+  mutating func note(_ problem: Problem.Field) { problems.append(problem) }
+
   /// `raw` holds the bytes of each member, for ``objectText(_:bytesMax:)``; `pointer` says where in
   /// the body this object stands.
   init(_ members: [String: JSONValue], raw: [String: Data] = [:], at pointer: String = "") {
@@ -68,13 +70,13 @@ struct BodyReader {
     problems.append(Problem.Field(pointer: place(of: name), detail: "\(name) \(complaint)"))
   }
 
-  private func place(of name: String) -> String {
+  func place(of name: String) -> String {
     let escaped = name.prefix(100).replacing("~", with: "~0").replacing("/", with: "~1")
     return "\(pointer)/\(escaped)"
   }
 
   /// Nil when it is absent or null.
-  private mutating func optional(_ name: String) -> JSONValue? {
+  mutating func optional(_ name: String) -> JSONValue? {
     asked.insert(name)
     guard let value = members[name], value != .null else { return nil }
     return value
@@ -86,7 +88,7 @@ struct BodyReader {
     return nil
   }
 
-  private mutating func mistyped(_ name: String, _ value: JSONValue, want: String) {
+  mutating func mistyped(_ name: String, _ value: JSONValue, want: String) {
     refuse(name, "is \(value.typeName), want \(want)")
   }
 }

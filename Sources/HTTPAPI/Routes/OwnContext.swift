@@ -1,3 +1,4 @@
+import Activities
 import ActivityContracts
 import Pipeline
 import Sessions
@@ -7,8 +8,8 @@ import Vocabulary
 enum OwnContext: Hashable {
   /// `cooksuggest:{session}:{user}`.
   case cookSession(SessionID)
-  /// Any other that ends in the caller's id, such as `activity:{activity_key}:{user}`.
-  case other
+  /// `activity:{activity_key}:{user}`.
+  case activity(ActivityKey)
 
   /// The longest context key, in Unicode scalars.
   static let charactersMax = 400
@@ -16,11 +17,11 @@ enum OwnContext: Hashable {
 
   /// Nil when the key is not the caller's own.
   init?(_ key: ContextKey, of user: UserID) {
-    guard key.text.hasSuffix(":\(user)") else { return nil }
-    guard key.text.hasPrefix(Self.cookPrefix) else {
-      self = .other
+    if let activity = Activity.key(of: key, user: user) {
+      self = .activity(activity)
       return
     }
+    guard key.text.hasPrefix(Self.cookPrefix) else { return nil }
     // No session's id holds a colon; a user's may.
     let session = key.text.dropFirst(Self.cookPrefix.count).prefix { $0 != ":" }
     let wanted = CookSuggestActivityAttributes.contextKey(
@@ -32,13 +33,15 @@ enum OwnContext: Hashable {
 
 extension API {
   /// Whether this user has an activity of this key: it takes part in the session, or a state was
-  /// built for it. Events of other programs are of sessions that have no row here.
+  /// built for it. Events of other programs are of sessions and activities that have no row here.
   func isOwn(_ key: ContextKey, _ user: UserID, _ rows: any StoreTransaction) throws -> Bool {
     switch OwnContext(key, of: user) {
     case .cookSession(let id):
       if let session = try rows.session(id) { return session.participant(user) != nil }
       return try rows.activityStates([key])[key] != nil
-    case .other: return try rows.activityStates([key])[key] != nil
+    case .activity(let activity):
+      if let activity = try rows.activity(activity) { return activity.recipient(user) != nil }
+      return try rows.activityStates([key])[key] != nil
     case nil: return false
     }
   }

@@ -23,8 +23,12 @@ extension API {
   private func register(_ call: Call) throws -> Work {
     var body = try call.body()
     let token = body.token()
-    let kind = body.word(
-      "kind", among: TokenKind.names, standIn: TokenKind.alert, TokenKind.init(name:))
+    // An app that says it in Shiny's words cannot know the context key of a card.
+    var isShiny = false
+    let kind = body.word("kind", among: TokenKind.names, standIn: TokenKind.alert) { name in
+      isShiny = name == "LiveActivityUpdate"
+      return TokenKind(name: name)
+    }
     var registration = Registration(
       userID: call.caller.userID, token: token ?? .standIn, kind: kind, registeredAt: call.now)
     registration.contextKey = body.optionalText("context_key", max: OwnContext.charactersMax).map(
@@ -38,7 +42,7 @@ extension API {
     registration.bundleID = body.bundleID()
     registration.deviceID = body.optionalText("device_id", max: Self.deviceIDMax)
     registration.frequentPushesEnabled = body.optionalFlag("frequent_pushes_enabled")
-    let context = body.checkContext(of: registration)
+    let context = body.checkContext(of: registration, mayLackIt: isShiny)
     try body.finish()
     return { rows in try store(registration, context, rows, call) }
   }
@@ -47,11 +51,12 @@ extension API {
     _ registration: Registration, _ context: OwnContext?, _ rows: any StoreTransaction,
     _ call: Call
   ) throws -> Answer {
-    if case .cookSession = context, let key = registration.contextKey,
+    if context != nil, let key = registration.contextKey,
       try !isOwn(key, registration.userID, rows)
     {
       throw Problem.invalidField("context_key", BodyReader.foreignContext)
     }
+    let registration = try Binding.bound(registration, in: rows)
     try checkCount(registration, rows)
     try rows.register(registration)
     // An alert token has nothing waiting for it; the others may have missed a state or a start.
@@ -78,7 +83,7 @@ extension API {
   private func checkCount(_ registration: Registration, _ rows: any StoreTransaction) throws {
     let present: [Registration]
     if registration.kind == .update {
-      present = try registration.contextKey.flatMap { try rows.updateTokens(of: [$0])[$0] } ?? []
+      present = try updateTokens(beside: registration, rows)
     } else {
       present =
         try rows.tokens(of: [registration.userID], kind: registration.kind)[registration.userID]
@@ -90,6 +95,17 @@ extension API {
         detail: "You have \(present.count) tokens of kind \(registration.kind.rawValue), at most"
           + " \(Self.tokensMax) are allowed; unregister one.")
     }
+  }
+
+  /// Of the same card; of one that is not known, all that are unbound.
+  private func updateTokens(beside registration: Registration, _ rows: any StoreTransaction) throws
+    -> [Registration]
+  {
+    if let context = registration.contextKey {
+      return try rows.updateTokens(of: [context])[context] ?? []
+    }
+    let query = TokenQuery(user: registration.userID, isPruned: false, isUnbound: true)
+    return try rows.tokenRows(query, after: 0, limit: Self.tokensMax).map(\.row.registration)
   }
 
   private func unregister(_ call: Call) throws -> Work {
@@ -110,7 +126,7 @@ extension BodyReader {
   /// Says the same of a session that is not there and of somebody else's.
   fileprivate static let foreignContext =
     "names no activity of yours, want cooksuggest:{session}:{your user id} of a session you take"
-    + " part in"
+    + " part in, or activity:{activity_key}:{your user id}"
 
   /// Nil after a problem. A token is never quoted: whoever holds it can name that device.
   fileprivate mutating func token() -> PushToken? {
@@ -136,7 +152,9 @@ extension BodyReader {
   }
 
   /// Only an update token belongs to one activity, and only to one of the caller's.
-  fileprivate mutating func checkContext(of registration: Registration) -> OwnContext? {
+  fileprivate mutating func checkContext(of registration: Registration, mayLackIt: Bool)
+    -> OwnContext?
+  {
     guard registration.kind == .update else {
       if registration.contextKey != nil {
         refuse("context_key", "is given, want it only with kind la-update")
@@ -145,7 +163,7 @@ extension BodyReader {
     }
     guard let key = registration.contextKey else {
       let type = registration.attributesType ?? CookSuggestActivityAttributes.activityType
-      if type == CookSuggestActivityAttributes.activityType {
+      if type == CookSuggestActivityAttributes.activityType, !mayLackIt {
         refuse(
           "context_key", "is missing, want cooksuggest:{session}:{user} with kind la-update")
       }

@@ -1,5 +1,6 @@
 import HTTPServing
 import Pipeline
+import Pushes
 import Sessions
 import Vocabulary
 
@@ -18,7 +19,10 @@ extension API {
     let activity = body.optionalText("activity_id", max: Self.activityIDMax)
     let state = body.word(
       "state", among: Self.phoneStates.map(\.rawValue), standIn: .active
-    ) { name in Self.phoneStates.first { $0.rawValue == name } }
+    ) { name in
+      // Shiny's states have the same names, capitalised.
+      Self.phoneStates.first { $0.rawValue == name.lowercased() }
+    }
     let rev = body.optionalCount("rev")
     if context == nil, activity == nil {
       body.refuse("context_key", "is missing, want it or activity_id")
@@ -27,6 +31,10 @@ extension API {
     return { rows in
       let me = call.caller.userID
       let own = try context ?? activity.flatMap { try rows.contextKey(ofActivity: $0, of: me) }
+      if own == nil, let activity, try isUnbound(activity, of: me, rows) {
+        // Nobody knows yet which card that is.
+        return Answer(.json(200, ["reported": false]))
+      }
       guard let own, try isOwn(own, me, rows) else {
         throw Problem.notFound("You have no such activity.")
       }
@@ -36,6 +44,14 @@ extension API {
         metrics.phoneLay(behind: max(0, newest - rev))
       }
       return Answer(.json(200, ["reported": true]))
+    }
+  }
+
+  private func isUnbound(_ activity: String, of user: UserID, _ rows: any StoreTransaction) throws
+    -> Bool
+  {
+    try rows.tokenRows(TokenQuery(user: user, isPruned: false, isUnbound: true)).contains {
+      $0.registration.activityID == activity
     }
   }
 }

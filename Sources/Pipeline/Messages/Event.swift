@@ -1,3 +1,4 @@
+import Activities
 import Foundation
 import Sessions
 import Vocabulary
@@ -5,7 +6,7 @@ import Vocabulary
 /// The record of something that happened: a CloudEvent (1.0, structured JSON) on the events
 /// exchange.
 ///
-/// It carries the whole session, so that workers need no session table and a recording needs no
+/// It carries the whole session or activity, so that workers need no session table and a recording needs no
 /// API. Another program may write it too: unknown extra members are ignored, a missing required one
 /// is named.
 package struct Event: Hashable, Sendable {
@@ -13,6 +14,7 @@ package struct Event: Hashable, Sendable {
 
   package enum Subject: Hashable, Sendable {
     case session(Session, mutation: String?)
+    case activity(Activity, mutation: String?)
     case token(TokenRegistered)
   }
 
@@ -72,6 +74,9 @@ extension Event {
     } else if SessionEventType(typeName: type) != nil {
       let data = try Self.decoded(SessionData.self, from: message.body)
       subject = .session(data.data.session, mutation: data.data.cause?.mutation)
+    } else if ActivityEventType(typeName: type) != nil {
+      let data = try Self.decoded(ActivityData.self, from: message.body)
+      subject = .activity(data.data.activity, mutation: data.data.cause?.mutation)
     } else {
       throw UnreadableEvent(description: "type \"\(type)\" is not known")
     }
@@ -108,10 +113,19 @@ extension Event {
     let data: Members
   }
 
+  private struct Cause: Decodable { let mutation: String? }
+
   private struct SessionData: Decodable {
-    struct Cause: Decodable { let mutation: String? }
     struct Members: Decodable {
       let session: Session
+      let cause: Cause?
+    }
+    let data: Members
+  }
+
+  private struct ActivityData: Decodable {
+    struct Members: Decodable {
+      let activity: Activity
       let cause: Cause?
     }
     let data: Members

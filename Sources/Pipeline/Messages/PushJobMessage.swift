@@ -15,6 +15,8 @@ extension PushJob {
     static let context = "x-context-key"
     static let rev = "x-rev"
     static let collapse = "apns-collapse-id"
+    /// True on an update that lights the screen up; else absent.
+    static let alert = "x-alert"
   }
 
   private static let typePrefix = "push."
@@ -33,6 +35,7 @@ extension PushJob {
     if let contextKey { headers[Header.context] = .text(contextKey.text) }
     if let collapseID { headers[Header.collapse] = .text(collapseID) }
     if let dedupeKey { headers[JobHeader.dedupe] = .text(dedupeKey) }
+    if hasAlert { headers[Header.alert] = .flag(true) }
     if let traceparent { headers[Pipeline.Event.Header.traceparent] = .text(traceparent) }
     return Message(
       id: id, type: Self.typePrefix + event.rawValue, contentType: "application/json",
@@ -58,6 +61,7 @@ extension PushJob {
       userID: UserID(try message.requiredText(JobHeader.user)),
       contextKey: message.text(Header.context).map { ContextKey($0) },
       rev: Int(clamping: try message.requiredInteger(Header.rev)),
+      hasAlert: message.headers[Header.alert] == .flag(true),
       token: try Self.token(of: message), environment: environment,
       bundleID: message.text(Header.bundle), collapseID: message.text(Header.collapse),
       dedupeKey: message.text(JobHeader.dedupe),

@@ -1,3 +1,4 @@
+import Activities
 import Foundation
 import Pushes
 import Sessions
@@ -21,6 +22,21 @@ extension Event {
       id: id, source: source, type: type, subject: session.id.text, time: moment,
       data: SessionMembers(cause: cause, session: session))
     let deadline = session.state.isFinal ? moment + endDeadline : session.expiresAt
+    return entry(event, deadline: deadline, traceparent: traceparent)
+  }
+
+  /// The outbox row for one change of an activity, to be stored in the same transaction.
+  package static func outboxEntry(
+    for change: ActivityChange, by user: UserID?, id: EventID, at moment: UnixTime,
+    traceparent: String?, source: String = "/lockstep/api"
+  ) -> OutboxEvent {
+    let activity = change.activity
+    let event = Written(
+      id: id, source: source, type: change.event.typeName, subject: activity.sessionID.text,
+      time: moment,
+      data: ActivityMembers(
+        cause: Cause(mutation: change.mutationName, userID: user), activity: activity))
+    let deadline = activity.state == .ended ? moment + endDeadline : activity.expiresAt
     return entry(event, deadline: deadline, traceparent: traceparent)
   }
 
@@ -75,6 +91,11 @@ extension Event {
   private struct SessionMembers: Encodable {
     let cause: Cause
     let session: Session
+  }
+
+  private struct ActivityMembers: Encodable {
+    let cause: Cause
+    let activity: Activity
   }
 
   private struct TokenMembers: Encodable {

@@ -28,12 +28,29 @@ package struct ActivityState: Hashable, Sendable {
   package let causedAt: UnixTime
   /// W3C `traceparent` of the mutation.
   package let traceparent: String?
+  /// Nil when it carries nothing besides.
+  package let extras: Extras?
+
+  /// What an activity may carry besides, whichever contract it has.
+  package struct Extras: Codable, Hashable, Sendable {
+    package var relevanceScore: Double?
+    /// Members beside `aps`, which the app itself reads.
+    package var beside: [String: String]
+    /// Whether the update of this state rings with the alert of the start too.
+    package var alertsOnUpdate: Bool
+
+    package init(relevanceScore: Double?, beside: [String: String], alertsOnUpdate: Bool) {
+      self.relevanceScore = relevanceScore
+      self.beside = beside
+      self.alertsOnUpdate = alertsOnUpdate
+    }
+  }
 
   package init(
     contextKey: ContextKey, sessionID: SessionID, userID: UserID, rev: Int, event: Event,
     contentState: Data, attributesType: String, attributes: Data?, alertTitle: String?,
     alertBody: String?, staleAt: UnixTime?, dismissAt: UnixTime?, deadline: UnixTime,
-    causedAt: UnixTime, traceparent: String?
+    causedAt: UnixTime, traceparent: String?, extras: Extras? = nil
   ) {
     self.contextKey = contextKey
     self.sessionID = sessionID
@@ -50,6 +67,7 @@ package struct ActivityState: Hashable, Sendable {
     self.deadline = deadline
     self.causedAt = causedAt
     self.traceparent = traceparent
+    self.extras = extras
   }
 }
 

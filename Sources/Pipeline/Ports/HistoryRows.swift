@@ -1,3 +1,4 @@
+import Activities
 import Sessions
 import Vocabulary
 
@@ -25,6 +26,14 @@ package struct MutationRecord: Hashable, Sendable {
     self.eventID = eventID
     self.eventType = eventType
     self.acceptedAt = acceptedAt
+  }
+
+  /// `event`: the one that tells of `change`, which `user` made; nil: the clock.
+  package init(_ change: ActivityChange, by user: UserID?, event: OutboxEvent) {
+    self.init(
+      sessionID: change.activity.sessionID, rev: change.activity.rev,
+      mutation: change.mutationName, userID: user, eventID: EventID(event.message.id),
+      eventType: event.message.type, acceptedAt: event.storedAt)
   }
 
   /// `event`: the one that tells of `change`.

@@ -13,18 +13,25 @@ package struct Start: Hashable, Sendable {
   package let token: PushToken
   package let contextKey: ContextKey
   package let firstAskedAt: UnixTime
+  /// Whose phone; nil in rows of before this was kept.
+  package let userID: UserID?
+  /// Of the push-to-start token's registration; nil when it named none.
+  package let deviceID: String?
   /// While a sender holds it, until when.
   package var claimedUntil: UnixTime?
   package var acceptedAt: UnixTime?
 
   package init(
     sessionID: SessionID, token: PushToken, contextKey: ContextKey, firstAskedAt: UnixTime,
-    claimedUntil: UnixTime? = nil, acceptedAt: UnixTime? = nil
+    userID: UserID? = nil, deviceID: String? = nil, claimedUntil: UnixTime? = nil,
+    acceptedAt: UnixTime? = nil
   ) {
     self.sessionID = sessionID
     self.token = token
     self.contextKey = contextKey
     self.firstAskedAt = firstAskedAt
+    self.userID = userID
+    self.deviceID = deviceID
     self.claimedUntil = claimedUntil
     self.acceptedAt = acceptedAt
   }
@@ -40,5 +47,8 @@ package protocol StartRows {
   func start(of session: SessionID, token: PushToken) throws -> Start?
   /// Sets who holds it: `until` nil gives it free.
   func claimStart(of session: SessionID, token: PushToken, until: UnixTime?) throws
+  /// Starts on one device of the user that APNs has accepted or may have: those first asked for at
+  /// `moment` or later, the oldest first. `device` nil: on phones that named none.
+  func startsSent(to user: UserID, on device: String?, since moment: UnixTime) throws -> [Start]
   func acceptStart(of session: SessionID, token: PushToken, at moment: UnixTime) throws
 }

@@ -25,17 +25,20 @@ package struct TokenQuery: Hashable, Sendable {
   package var user: UserID?
   package var kind: TokenKind?
   package var isPruned: Bool?
+  /// True: update tokens that no card is known of.
+  package var isUnbound: Bool?
   package var prunedBecause: String?
   /// Pruned at this moment or later.
   package var prunedSince: UnixTime?
 
   package init(
-    user: UserID? = nil, kind: TokenKind? = nil, isPruned: Bool? = nil,
+    user: UserID? = nil, kind: TokenKind? = nil, isPruned: Bool? = nil, isUnbound: Bool? = nil,
     prunedBecause: String? = nil, prunedSince: UnixTime? = nil
   ) {
     self.user = user
     self.kind = kind
     self.isPruned = isPruned
+    self.isUnbound = isUnbound
     self.prunedBecause = prunedBecause
     self.prunedSince = prunedSince
   }

@@ -264,7 +264,7 @@ package final class APNsSender: Stage {
         number: number, token: job.token, environment: sending.environment, topic: sending.topic,
         pushType: job.pushType,
         priority: priorities.next(
-          for: job.event, to: job.token,
+          for: job.event, hasAlert: job.hasAlert, to: job.token,
           frequentPushesEnabled: registration.frequentPushesEnabled, now: now),
         expiration: job.expiration(now: now), collapseID: job.collapseID, apnsID: job.id,
         body: body, isProven: sending.isProven, deadline: job.deadline))

@@ -1,3 +1,4 @@
+import Activities
 import Sessions
 import Vocabulary
 
@@ -83,12 +84,24 @@ struct BuildBook {
 
   /// The event's deadline had passed: nothing was worked on.
   mutating func expired(_ event: Event) {
-    guard case .session(let session, _) = event.subject, !session.isSolo else { return }
-    records += session.participants.map { participant in
-      BuildRecord(
-        sessionID: session.id, userID: participant.userID,
-        contextKey: session.contextKey(for: participant.userID), rev: session.rev,
-        outcome: .expired, builtAt: now)
+    switch event.subject {
+    case .session(let session, _) where !session.isSolo:
+      records += session.participants.map {
+        expired(session.id, $0.userID, session.contextKey(for: $0.userID), rev: session.rev)
+      }
+    case .activity(let activity, _):
+      records += activity.recipients.map {
+        expired(activity.sessionID, $0.userID, activity.contextKey(of: $0.userID), rev: $0.rev)
+      }
+    case .session, .token: break
     }
+  }
+
+  private func expired(_ session: SessionID, _ user: UserID, _ context: ContextKey, rev: Int)
+    -> BuildRecord
+  {
+    BuildRecord(
+      sessionID: session, userID: user, contextKey: context, rev: rev, outcome: .expired,
+      builtAt: now)
   }
 }

@@ -1,3 +1,4 @@
+import Activities
 import Foundation
 import Pushes
 import ServiceRuntime
@@ -14,12 +15,17 @@ package final class PayloadBuilder: Stage {
 
   private let store: any Store
   private let pushes: StageRoute
+  private let contracts: ContractCatalog
   private let time: any TimeSource
 
-  /// `pushes`: where jobs for the sender go.
-  package init(store: any Store, pushes: StageRoute, time: any TimeSource) {
+  /// `pushes`: where jobs for the sender go. `contracts`: what apps can decode.
+  package init(
+    store: any Store, pushes: StageRoute, contracts: ContractCatalog = .builtIn,
+    time: any TimeSource
+  ) {
     self.store = store
     self.pushes = pushes
+    self.contracts = contracts
     self.time = time
   }
 
@@ -56,10 +62,13 @@ package final class PayloadBuilder: Stage {
     }
     let due: [Due]
     switch event.subject {
-    case .session(let session, _):
-      let states = ParticipantStates.states(
-        of: session, profiles: try transaction.profiles(of: session.participants.map(\.userID)),
-        causedAt: event.time, deadline: event.deadline, traceparent: event.traceparent)
+    case .session, .activity:
+      let states: [ActivityState]
+      do {
+        states = try self.states(after: event, in: transaction)
+      } catch let error as ContractBroken {
+        return Settlement(delivery, .dead(because: "\(error)"))
+      }
       let newest = try keepNewer(states, &book, in: transaction)
       guard !newest.isEmpty || states.isEmpty else {
         book.close()
@@ -70,6 +79,25 @@ package final class PayloadBuilder: Stage {
       due = try pushesDue(to: registered, &book, in: transaction, now: now)
     }
     return settlement(delivery, due, &book)
+  }
+
+  /// What each card should show. From here on nobody asks which contract a state has.
+  ///
+  /// - Throws: ``ContractBroken``, and ``StoreError``.
+  private func states(after event: Event, in transaction: any StoreTransaction) throws
+    -> [ActivityState]
+  {
+    switch event.subject {
+    case .session(let session, _):
+      ParticipantStates.states(
+        of: session, profiles: try transaction.profiles(of: session.participants.map(\.userID)),
+        causedAt: event.time, deadline: event.deadline, traceparent: event.traceparent)
+    case .activity(let activity, _):
+      try RecipientStates.states(
+        of: activity, by: contracts, causedAt: event.time, deadline: event.deadline,
+        traceparent: event.traceparent)
+    case .token: []
+    }
   }
 
   private func settlement(_ delivery: Delivery, _ due: [Due], _ book: inout BuildBook)
@@ -177,7 +205,7 @@ package final class PayloadBuilder: Stage {
         try transaction.save(
           Start(
             sessionID: state.sessionID, token: registration.token, contextKey: state.contextKey,
-            firstAskedAt: now))
+            firstAskedAt: now, userID: state.userID, deviceID: registration.deviceID))
         due.append(.start(state, registration))
       }
     }

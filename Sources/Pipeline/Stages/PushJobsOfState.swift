@@ -13,7 +13,7 @@ extension ActivityState {
   /// - Throws: `PayloadTooLarge`.
   func job(to registration: Registration) throws -> PushJob {
     let event: LiveActivityPayload.Event =
-      self.event == .end ? .end(dismissAt: dismissAt ?? causedAt) : .update
+      self.event == .end ? .end(dismissAt: dismissAt) : .update
     return try job(
       self.event == .end ? .end : .update, payload: event, to: registration,
       id: UUIDText.named([
@@ -41,12 +41,24 @@ extension ActivityState {
     _ event: PushJob.Event, payload: LiveActivityPayload.Event, to registration: Registration,
     id: String, collapseID: String?
   ) throws -> PushJob {
+    let additions = additions(to: event)
     let payload = LiveActivityPayload(
-      event: payload, contentState: try JSONValue(parsing: contentState), staleAt: staleAt)
+      event: payload, contentState: try JSONValue(parsing: contentState), staleAt: staleAt,
+      additions: additions)
     return PushJob(
       id: id, event: event, sessionID: sessionID, userID: userID, contextKey: contextKey, rev: rev,
-      token: registration.token, environment: registration.environment,
+      hasAlert: additions.alert != nil, token: registration.token,
+      environment: registration.environment,
       bundleID: registration.bundleID, collapseID: collapseID, deadline: deadline,
       causedAt: causedAt, traceparent: traceparent, payload: try payload.encoded())
+  }
+  private func additions(to event: PushJob.Event) -> LiveActivityPayload.Additions {
+    guard let extras else { return .init() }
+    var additions = LiveActivityPayload.Additions(
+      relevanceScore: extras.relevanceScore, beside: extras.beside.mapValues { .string($0) })
+    if event == .update, extras.alertsOnUpdate, let alertTitle, let alertBody {
+      additions.alert = (alertTitle, alertBody)
+    }
+    return additions
   }
 }

@@ -1,3 +1,5 @@
+import Activities
+import ActivityContracts
 import Foundation
 import HTTPClient
 import Vocabulary
@@ -11,6 +13,8 @@ struct PhoneDesk: Sendable {
   let world: World
   let line: PhoneLine
   let inboxes: InboxLine
+  /// What apps there are.
+  let contracts: ContractCatalog
   /// Where a phone finds the API that is not told.
   let apiURL: String
   let caFile: String?
@@ -20,13 +24,18 @@ struct PhoneDesk: Sendable {
     guard !order.token.isEmpty, !order.userID.text.isEmpty else {
       throw SettingsError(["user_id and token: want both, not empty"])
     }
+    let type = order.attributesType ?? CookSuggestActivityAttributes.activityType
+    guard let app = contracts[type] else {
+      let known = contracts.attributesTypes.joined(separator: ", ")
+      throw SettingsError(["attributes_type: there is no \(type), want one of \(known)"])
+    }
     let identity: PhoneIdentity
     do {
       identity = try world.change { state, _ in
         let identity = try state.fleet.add(
           id: order.id, userID: order.userID, name: order.name ?? order.userID.text,
           environment: order.environment ?? .production,
-          budget: order.budget ?? PushBudget())
+          budget: order.budget ?? PushBudget(), app: app)
         return (identity, [])
       }
     } catch let error as SettingsError {
@@ -85,27 +94,35 @@ struct PhoneDesk: Sendable {
     let (fleet, browsers) = world.read { ($0.fleet, $0.browsers) }
     return Verdict(of: fleet, browsers: browsers, callsWaiting: line.waiting) { session, phoneID in
       try ask(session, as: phoneID, with: client)
+    } askOwn: { phoneID in
+      try get(OwnActivityAnswer.List.self, "/api/activities", as: phoneID, with: client).activities
     }
   }
 
   private func ask(_ session: SessionID, as phoneID: String, with client: HTTPClient) throws
     -> SessionAnswer
   {
-    guard let account = line.account(of: phoneID) else {
-      throw DeskError(detail: "the phone \(phoneID) has no account")
-    }
     let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "_-"))
     guard let name = session.text.addingPercentEncoding(withAllowedCharacters: allowed) else {
       throw DeskError(detail: "the session's id cannot be written in a path")
     }
+    return try get(
+      SessionAnswer.self, "/api/cook-suggest/sessions/\(name)", as: phoneID, with: client)
+  }
+
+  private func get<Answer: Decodable>(
+    _ type: Answer.Type, _ path: String, as phoneID: String, with client: HTTPClient
+  ) throws -> Answer {
+    guard let account = line.account(of: phoneID) else {
+      throw DeskError(detail: "the phone \(phoneID) has no account")
+    }
     let answer = try client.send(
-      "GET", "\(account.apiURL)/api/cook-suggest/sessions/\(name)",
-      headers: ["authorization": "Bearer \(account.bearer)"])
+      "GET", account.apiURL + path, headers: ["authorization": "Bearer \(account.bearer)"])
     guard answer.status == 200 else {
       throw DeskError(
         detail: "the API answered \(answer.status): \(answer.text.prefix(200))")
     }
-    return try JSONDecoder().decode(SessionAnswer.self, from: answer.body)
+    return try JSONDecoder().decode(type, from: answer.body)
   }
 }
 

@@ -21,11 +21,14 @@ package struct PhoneOrder: Hashable, Sendable, Decodable {
   package var bell: Bool?
   /// Absent: it takes everything.
   package var budget: PushBudget?
+  /// Which contract its app has; absent: the cook session's.
+  package var attributesType: String?
 
   enum CodingKeys: String, CodingKey {
     case id, name, tint, emoji, locale, token, environment, bell, budget
     case userID = "user_id"
     case apiURL = "api_url"
+    case attributesType = "attributes_type"
   }
 
   package init(userID: UserID, name: String?, token: String) {

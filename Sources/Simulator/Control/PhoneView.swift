@@ -1,4 +1,3 @@
-import ActivityContracts
 import Vocabulary
 
 /// A phone as the control API and the page show it.
@@ -7,8 +6,9 @@ struct PhoneView: Encodable {
     let activityID: String
     let origin: LockScreenCard.Origin
     let standing: LockScreenCard.Standing
-    let attributes: CookSuggestActivityAttributes
-    let contentState: CookSuggestActivityAttributes.ContentState
+    let attributesType: String
+    let attributes: JSONValue
+    let contentState: JSONValue
     let startedAt: UnixTime
     let changedAt: UnixTime
     let staleAt: UnixTime?
@@ -17,6 +17,7 @@ struct PhoneView: Encodable {
     enum CodingKeys: String, CodingKey {
       case activityID = "activity_id"
       case origin, standing, attributes
+      case attributesType = "attributes_type"
       case contentState = "content_state"
       case startedAt = "started_at"
       case changedAt = "changed_at"
@@ -28,6 +29,7 @@ struct PhoneView: Encodable {
       activityID = card.activityID
       origin = card.origin
       standing = card.standing
+      attributesType = card.attributesType
       attributes = card.attributes
       contentState = card.contentState
       startedAt = card.startedAt

@@ -74,8 +74,8 @@ package final class Simulator: Sendable {
     }
     inboxes = InboxLine(caFile: settings.apiCAFile, log: log)
     desk = PhoneDesk(
-      world: world, line: line, inboxes: inboxes, apiURL: settings.apiURL,
-      caFile: settings.apiCAFile)
+      world: world, line: line, inboxes: inboxes, contracts: settings.contracts,
+      apiURL: settings.apiURL, caFile: settings.apiCAFile)
     browserDesk = BrowserDesk(
       world: world, inboxes: inboxes, apiURL: settings.apiURL, caFile: settings.apiCAFile)
     let api = ControlAPI(

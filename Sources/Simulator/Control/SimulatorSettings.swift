@@ -1,3 +1,5 @@
+import Activities
+
 /// How the simulator runs. Read once, at start.
 package struct SimulatorSettings: Sendable {
   /// Where the stand-in for APNs listens on 127.0.0.1; 0 lets the kernel choose.
@@ -28,6 +30,9 @@ package struct SimulatorSettings: Sendable {
   package var seed: UInt64?
   /// How many streams a connection may have open, as the server's SETTINGS say.
   package var streamsMax: UInt32 = 1000
+
+  /// What phones' apps there may be.
+  package var contracts = ContractCatalog.builtIn
 
   package init(
     certificateDirectory: String, bundleID: String, teamID: String, keyID: String,

@@ -129,7 +129,55 @@ function side(card) {
   return null;
 }
 
+// A card of any other app: its first texts, its progress, and whatever else it holds.
+function fillOtherCard(element, card) {
+  const state = card.content_state;
+  const shown = JSON.stringify(state);
+  const isNews = element.dataset.shown !== undefined && element.dataset.shown !== shown;
+  element.dataset.shown = shown;
+  element.className = `card ${card.standing}`;
+  element.style.setProperty("--tint", tintOf(null, card.attributes_type));
+  const top = make("div", "top");
+  const app = card.attributes.kind || card.attributes_type.replace(/ActivityAttributes$/, "");
+  top.append(make("span", "icon", "📱"), make("span", "app", app));
+  if (card.standing === "stale") top.append(make("span", "chip stale", "nicht aktuell"));
+  if (card.standing === "ended") top.append(make("span", "chip", "beendet"));
+  const texts = ["title", "headline", "label"].map((name) => state[name])
+    .concat(Object.values(state)).filter((value) => typeof value === "string");
+  const words = make("div", "words");
+  const label = make("div", "label", texts[0] || app);
+  label.setAttribute("aria-live", "polite");
+  words.append(label, make("div", "sub", state.body || texts.find((text) => text !== texts[0]) || ""));
+  const row = make("div", "row");
+  row.append(words);
+  const fraction = fractionOf(state);
+  if (fraction !== null) {
+    const bar = make("progress");
+    bar.value = fraction;
+    row.append(bar);
+  }
+  const tail = make("div", "tail");
+  tail.append(make("span", "", shown.length > 160 ? `${shown.slice(0, 159)}…` : shown));
+  element.replaceChildren(top, row, tail);
+  if (isNews) {
+    void element.offsetWidth;
+    element.classList.add("news");
+  }
+}
+
+// 0 to 1; a range of dates goes on by itself, seconds since 2001.
+function fractionOf(state) {
+  if (typeof state.progress === "number") return state.progress;
+  if (typeof state.progressStart === "number" && state.progressEnd > state.progressStart) {
+    const now = Date.now() / 1000 - 978307200;
+    const done = (now - state.progressStart) / (state.progressEnd - state.progressStart);
+    return Math.min(1, Math.max(0, done));
+  }
+  return typeof state.done === "number" && state.total > 0 ? state.done / state.total : null;
+}
+
 function fillCard(element, card) {
+  if (card.attributes_type !== "CookSuggestActivityAttributes") return fillOtherCard(element, card);
   const state = card.content_state;
   const isNews = element.dataset.rev !== undefined && element.dataset.rev !== String(state.rev);
   element.dataset.rev = state.rev;

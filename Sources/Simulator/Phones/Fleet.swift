@@ -1,3 +1,4 @@
+import Activities
 import Vocabulary
 
 /// All virtual phones, and what the stand-in for APNs knows of them.
@@ -49,7 +50,7 @@ package struct Fleet: Sendable {
   /// - Throws: ``SettingsError`` when the fleet is full or the id is taken.
   package mutating func add(
     id: String?, userID: UserID, name: String, environment: APNsEnvironment,
-    budget: PushBudget = PushBudget()
+    budget: PushBudget = PushBudget(), app: any ActivityContract = CookSuggestContract()
   ) throws(SettingsError) -> PhoneIdentity {
     guard phones.count < Self.phonesMax else {
       throw SettingsError(["phones: there are \(phones.count), want at most \(Self.phonesMax)"])
@@ -58,7 +59,7 @@ package struct Fleet: Sendable {
     guard phones[id] == nil else { throw SettingsError(["id: \(id) is taken, want a new one"]) }
     let identity = PhoneIdentity(
       id: id, userID: userID, name: name, environment: environment, bundleID: rules.bundleID,
-      mint: &mint)
+      app: InstalledContract(app), mint: &mint)
     phones[id] = VirtualPhone(identity, budget: budget)
     phoneIDs.append(id)
     places[identity.alertToken] = Place(phoneID: id, use: .alert)

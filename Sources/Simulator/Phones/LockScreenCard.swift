@@ -1,4 +1,4 @@
-import ActivityContracts
+import Activities
 import Vocabulary
 
 /// One Live Activity on a phone's Lock Screen.
@@ -26,8 +26,16 @@ package struct LockScreenCard: Hashable, Sendable {
   /// Lower-case digits; APNs makes a new one for each activity.
   package let updateToken: String
   package let origin: Origin
-  package let attributes: CookSuggestActivityAttributes
-  package internal(set) var contentState: CookSuggestActivityAttributes.ContentState
+  /// Which contract its app has.
+  package let attributesType: String
+  /// As the app decoded them.
+  package let attributes: JSONValue
+  /// As the app decoded it.
+  package internal(set) var contentState: JSONValue
+  /// What its app registers the update token with; nil when the app cannot tell.
+  package let contextKey: ContextKey?
+  /// What it is the card of: the cook session, or what APNs would take for the same start.
+  package let sessionID: SessionID
   /// The newest `aps.timestamp` shown, Unix seconds.
   package internal(set) var timestamp: Int64
   package internal(set) var standing: Standing
@@ -36,10 +44,26 @@ package struct LockScreenCard: Hashable, Sendable {
   package let startedAt: UnixTime
   package internal(set) var changedAt: UnixTime
 
-  package var sessionID: SessionID { SessionID(attributes.sessionId) }
-
-  package func contextKey(of user: UserID) -> ContextKey {
-    ContextKey(
-      CookSuggestActivityAttributes.contextKey(sessionID: attributes.sessionId, userID: user.text))
+  /// Nil for a contract without one: then only the stamps tell which state is newer.
+  package var rev: Int? {
+    guard case .integer(let rev)? = contentState["rev"] else { return nil }
+    return Int(exactly: rev)
   }
+}
+
+/// The contract that a phone's app was compiled with.
+package struct InstalledContract: Hashable, Sendable {
+  package let contract: any ActivityContract
+
+  package init(_ contract: any ActivityContract) { self.contract = contract }
+
+  package var attributesType: String { contract.attributesType }
+  /// Whether the app learns nothing of a card but its id and token, and speaks in Shiny's words.
+  var isShiny: Bool { contract is ShinyContract }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.attributesType == right.attributesType
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(attributesType) }
 }

@@ -1,4 +1,4 @@
-import ActivityContracts
+import Activities
 import Vocabulary
 
 /// What a phone wants done after something happened to it.
@@ -31,6 +31,7 @@ package struct PhoneIdentity: Hashable, Sendable {
   package let environment: APNsEnvironment
   package let bundleID: String
   package let deviceID: String
+  package let app: InstalledContract
   /// Lower-case digits.
   package let alertToken: String
   /// Lower-case digits.
@@ -38,13 +39,14 @@ package struct PhoneIdentity: Hashable, Sendable {
 
   package init(
     id: String, userID: UserID, name: String, environment: APNsEnvironment, bundleID: String,
-    mint: inout TokenMint
+    app: InstalledContract = InstalledContract(CookSuggestContract()), mint: inout TokenMint
   ) {
     self.id = id
     self.userID = userID
     self.name = name
     self.environment = environment
     self.bundleID = bundleID
+    self.app = app
     deviceID = mint.uuid()
     alertToken = mint.hex(digits: TokenMint.deviceDigits)
     pushToStartToken = mint.hex(digits: TokenMint.deviceDigits)
@@ -59,35 +61,43 @@ package struct PhoneIdentity: Hashable, Sendable {
   }
 
   func registration(of card: LockScreenCard) -> PhoneCall {
-    registration(
-      of: card.updateToken, use: .update,
-      and: [
-        "context_key": .string(card.contextKey(of: userID).text),
-        "activity_id": .string(card.activityID),
-      ])
+    var more: [String: JSONValue] = ["activity_id": .string(card.activityID)]
+    if let context = card.contextKey { more["context_key"] = .string(context.text) }
+    return registration(of: card.updateToken, use: .update, and: more)
   }
 
   func report(_ state: String, of card: LockScreenCard) -> PhoneCall {
-    PhoneCall(
-      path: "/api/live-activities/report",
-      body: [
-        "context_key": .string(card.contextKey(of: userID).text),
-        "state": .string(state), "rev": .integer(Int64(card.contentState.rev)),
-      ])
+    var body: [String: JSONValue] = ["state": .string(state)]
+    if let context = card.contextKey {
+      body["context_key"] = .string(context.text)
+    } else {
+      body["activity_id"] = .string(card.activityID)
+    }
+    if let rev = card.rev { body["rev"] = .integer(Int64(rev)) }
+    return PhoneCall(path: "/api/live-activities/report", body: .object(body))
   }
 
   private func registration(
     of token: String, use: TokenUse, and more: [String: JSONValue] = [:]
   ) -> PhoneCall {
     var body: [String: JSONValue] = [
-      "token": .string(token), "kind": .string(use.rawValue),
+      "token": .string(token), "kind": .string(kindName(of: use)),
       "environment": .string(environment.rawValue), "bundle_id": .string(bundleID),
       "device_id": .string(deviceID),
     ]
     if use != .alert {
-      body["attributes_type"] = .string(VirtualPhone.attributesType)
+      body["attributes_type"] = .string(app.attributesType)
       body["frequent_pushes_enabled"] = true
     }
     return PhoneCall(path: "/api/apns/register", body: .object(body.merging(more) { $1 }))
+  }
+
+  private func kindName(of use: TokenUse) -> String {
+    guard app.isShiny else { return use.rawValue }
+    return switch use {
+    case .alert: "Device"
+    case .pushToStart: "LiveActivityStart"
+    case .update: "LiveActivityUpdate"
+    }
   }
 }

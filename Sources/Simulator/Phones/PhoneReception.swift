@@ -1,39 +1,50 @@
-import ActivityContracts
+import Activities
 import Foundation
 import Vocabulary
 
 // What each kind of push does to a phone.
 extension VirtualPhone {
   mutating func start(
-    _ payload: PushPayload, at now: UnixTime, mint: inout TokenMint
+    _ payload: PushPayload, of push: AcceptedPush, at now: UnixTime, mint: inout TokenMint
   ) -> [PhoneEffect] {
     guard let timestamp = usableStamp(payload, at: now) else { return [] }
-    guard payload.text("attributes-type") == Self.attributesType else {
+    let contract = identity.app.contract
+    guard payload.text("attributes-type") == contract.attributesType else {
       counts.dropped += 1
       let given = payload.text("attributes-type") ?? "absent"
-      return [.found(Finding(.attributesType, "\(given), want \(Self.attributesType)"))]
+      return [.found(Finding(.attributesType, "\(given), want \(contract.attributesType)"))]
     }
-    let attributes: CookSuggestActivityAttributes
-    let state: CookSuggestActivityAttributes.ContentState
+    let attributes: JSONValue
+    let state: JSONValue
     do {
-      attributes = try decoded(payload, "attributes", .attributes)
-      state = try decoded(payload, "content-state", .contentState)
+      attributes = try decoded(
+        payload, "attributes", .attributes, contract.decodedAttributes)
+      state = try decoded(
+        payload, "content-state", .contentState, contract.decodedContentState)
     } catch {
       counts.dropped += 1
       return [.found(error.finding)]
     }
     counts.starts += 1
     let hasSound = payload.aps["alert"]?["sound"] != nil || payload.aps["sound"] != nil
-    let isDoubled = cards.contains { $0.attributes.sessionId == attributes.sessionId }
+    let subject = Self.subject(of: attributes, collapseID: push.collapseID)
+    let isDoubled = cards.contains { $0.sessionID == subject }
     var effects = add(
-      attributes, showing: state, origin: .push, timestamp: timestamp, staleAt: payload.staleAt,
-      at: now, mint: &mint)
-    if hasSound { effects += sound(Sound(source: .start, subject: attributes.sessionId)) }
+      attributes, showing: state, subject: subject, origin: .push, timestamp: timestamp,
+      staleAt: payload.staleAt, at: now, mint: &mint)
+    if hasSound { effects += sound(Sound(source: .start, subject: subject.text)) }
     if isDoubled {
       effects.append(
-        .found(Finding(.doubledStart, "\(attributes.sessionId) was started again on this phone")))
+        .found(Finding(.doubledStart, "\(subject) was started again on this phone")))
     }
     return effects
+  }
+
+  /// A cook session's card says whose it is. Of others APNs knows what it would take for the same
+  /// start; without that, equal attributes are the same activity.
+  private static func subject(of attributes: JSONValue, collapseID: String?) -> SessionID {
+    if case .string(let session)? = attributes["sessionId"] { return SessionID(session) }
+    return SessionID(collapseID ?? String(decoding: attributes.encoded, as: UTF8.self))
   }
 
   mutating func change(_ payload: PushPayload, token: String, at now: UnixTime) -> [PhoneEffect] {
@@ -53,16 +64,18 @@ extension VirtualPhone {
     do {
       // An end may come without a state and keeps what is shown.
       if payload.event != .end || payload.aps["content-state"] != nil {
-        state = try decoded(payload, "content-state", .contentState)
+        state = try decoded(
+          payload, "content-state", .contentState, identity.app.contract.decodedContentState)
       }
     } catch {
       counts.dropped += 1
       return [.found(error.finding)]
     }
-    guard state.rev >= shown.rev else {
+    if case (.integer(let rev)?, .integer(let before)?) = (state["rev"], shown["rev"]), rev < before
+    {
       // Only the app's own guard holds this one back: ActivityKit looks at the stamp alone.
       counts.olderIgnored += 1
-      let detail = "rev \(state.rev) came after rev \(shown.rev) with a stamp that iOS would take"
+      let detail = "rev \(rev) came after rev \(before) with a stamp that iOS would take"
       return [.found(Finding(.olderRev, detail))]
     }
     cards[index].contentState = state
@@ -135,14 +148,14 @@ extension VirtualPhone {
     return stamp
   }
 
-  private func decoded<Value: Decodable>(
-    _ payload: PushPayload, _ name: String, _ rule: Finding.Rule
-  ) throws(Finding.Failure) -> Value {
+  /// What the app's own type makes of it, through the plain decoder.
+  private func decoded(
+    _ payload: PushPayload, _ name: String, _ rule: Finding.Rule,
+    _ decode: (Data) throws -> JSONValue
+  ) throws(Finding.Failure) -> JSONValue {
     guard let json = payload.json(name) else { throw Finding.Failure(rule, "\(name) is absent") }
     do {
-      return try JSONDecoder().decode(Value.self, from: json)
-    } catch let error as DecodingError {
-      throw Finding.Failure(rule, "\(name) does not decode: \(DecodingProblem(error))")
+      return try decode(json)
     } catch {
       throw Finding.Failure(rule, "\(name) does not decode: \(error)")
     }

@@ -55,11 +55,38 @@ package struct SessionAnswer: Hashable, Sendable, Decodable {
       decidedTitle: decidedTitle, updatedAt: updatedAt, rev: rev, ended: ended == true ? true : nil)
   }
 
+  /// The same as the JSON that a card of it holds.
+  package var shown: JSONValue { .plain(contentState) }
+
   /// What the app of `user` starts its own card with.
   package func attributes(for user: UserID) -> CookSuggestActivityAttributes {
     let partner = participants.first { $0.userID != user && $0.status != "left" }
     return CookSuggestActivityAttributes(
       sessionId: id.text, date: date, partnerName: partner?.name, partnerTint: partner?.tint,
       partnerEmoji: partner?.emoji)
+  }
+}
+
+/// One of the caller's own activities, as `GET /api/activities` answers.
+package struct OwnActivityAnswer: Hashable, Sendable, Decodable {
+  package let key: String
+  package let contextKey: ContextKey
+  package let attributesType: String
+  package let attributes: JSONValue
+  /// `live` or `ended`.
+  package let state: String
+  package let contentState: JSONValue
+
+  enum CodingKeys: String, CodingKey {
+    case key = "activity_key"
+    case contextKey = "context_key"
+    case attributesType = "attributes_type"
+    case attributes, state
+    case contentState = "content_state"
+  }
+
+  /// The body of the answer.
+  package struct List: Hashable, Sendable, Decodable {
+    package let activities: [OwnActivityAnswer]
   }
 }

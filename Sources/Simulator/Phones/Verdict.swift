@@ -1,4 +1,4 @@
-import ActivityContracts
+import Activities
 import Vocabulary
 
 /// Whether every phone shows the truth, and whether anything happened on the way that should not.
@@ -19,14 +19,14 @@ package struct Verdict: Hashable, Sendable, Codable {
   package var browsers = 0
   package var sessions = 0
   /// Cards that were compared with the truth.
-  package private(set) var compared = 0
-  package private(set) var equal = 0
+  package internal(set) var compared = 0
+  package internal(set) var equal = 0
   /// Cards left out: their phone is offline or without the app, or the person swiped them away.
-  package private(set) var leftOut = 0
+  package internal(set) var leftOut = 0
   package private(set) var different = 0
   package private(set) var differences: [Difference] = []
   /// Participants of a session that goes on whose phone shows no card of it.
-  package private(set) var missing = 0
+  package internal(set) var missing = 0
   /// Banners of notifications that are over, on phones with a bell.
   package private(set) var overdueBanners = 0
   /// Notifications that browsers show.
@@ -44,7 +44,7 @@ package struct Verdict: Hashable, Sendable, Codable {
   package private(set) var pushes: [String: Int] = [:]
   package private(set) var callsWaiting = 0
   /// Sessions whose truth could not be asked for.
-  package private(set) var unknown: [String] = []
+  package internal(set) var unknown: [String] = []
 
   enum CodingKeys: String, CodingKey {
     case ok, phones, browsers, sounds, sessions, compared, equal, different, differences, missing,
@@ -59,11 +59,12 @@ package struct Verdict: Hashable, Sendable, Codable {
     case callsWaiting = "calls_waiting"
   }
 
-  /// `ask` gives the truth about a session as the owner of a phone sees it, and throws when there
-  /// is no answer.
+  /// `ask` gives the truth about a session as the owner of a phone sees it, `askOwn` that about all
+  /// other activities of that owner; both throw when there is no answer.
   package init(
     of fleet: Fleet, browsers: BrowserFleet = BrowserFleet(), callsWaiting: Int,
-    ask: (_ session: SessionID, _ phoneID: String) throws -> SessionAnswer
+    ask: (_ session: SessionID, _ phoneID: String) throws -> SessionAnswer,
+    askOwn: (_ phoneID: String) throws -> [OwnActivityAnswer] = { _ in [] }
   ) {
     phones = fleet.phones.count
     self.browsers = browsers.browsers.count
@@ -84,6 +85,10 @@ package struct Verdict: Hashable, Sendable, Codable {
         findMissing(truth, on: phoneIDs, of: fleet, owned: owned)
       }
     }
+    for id in fleet.phoneIDs {
+      guard let phone = fleet.phones[id], !phone.identity.app.isCook else { continue }
+      judgeActivities(on: phone, askOwn)
+    }
     ok =
       different == 0 && missing == 0 && overdueBanners == 0 && doubledStarts == 0
       && complaintCount == 0
@@ -94,7 +99,8 @@ package struct Verdict: Hashable, Sendable, Codable {
   private static func holders(in fleet: Fleet) -> [SessionID: [String]] {
     var holders: [SessionID: [String]] = [:]
     for id in fleet.phoneIDs {
-      for session in Set(fleet.phones[id]?.cards.map(\.sessionID) ?? []) {
+      guard let phone = fleet.phones[id], phone.identity.app.isCook else { continue }
+      for session in Set(phone.cards.map(\.sessionID)) {
         holders[session, default: []].append(id)
       }
     }
@@ -160,7 +166,7 @@ package struct Verdict: Hashable, Sendable, Codable {
     }
     // Who left sees what was true when it left.
     if !truth.hasLeft(phone.identity.userID) {
-      problems += Self.differences(card.contentState, truth.contentState)
+      problems += Self.differences(card.contentState, truth.shown)
     }
     guard !problems.isEmpty else {
       equal += 1
@@ -182,7 +188,7 @@ package struct Verdict: Hashable, Sendable, Codable {
     }
   }
 
-  private mutating func note(
+  mutating func note(
     _ phone: String, _ session: SessionID, _ what: String, isDifferent: Bool = true
   ) {
     if isDifferent { different += 1 }
@@ -190,21 +196,13 @@ package struct Verdict: Hashable, Sendable, Codable {
     differences.append(Difference(phone: phone, session: session.text, what: what))
   }
 
-  private static func differences(
-    _ shown: CookSuggestActivityAttributes.ContentState,
-    _ truth: CookSuggestActivityAttributes.ContentState
-  ) -> [String] {
-    guard shown != truth, case .object(let left) = plain(shown),
-      case .object(let right) = plain(truth)
-    else { return [] }
-    return right.keys.sorted().filter { left[$0] != right[$0] }.map {
+  static func differences(_ shown: JSONValue, _ truth: JSONValue) -> [String] {
+    guard shown != truth, case .object(let left) = shown, case .object(let right) = truth else {
+      return []
+    }
+    return Set(left.keys).union(right.keys).sorted().filter { left[$0] != right[$0] }.map {
       "\($0) is \(text(left[$0])), want \(text(right[$0]))"
     }
-  }
-
-  private static func plain(_ state: CookSuggestActivityAttributes.ContentState) -> JSONValue? {
-    // A content state of ours always encodes and reads back.
-    try? JSONValue(parsing: JSON.encoded(state))
   }
 
   private static func text(_ value: JSONValue?) -> String {

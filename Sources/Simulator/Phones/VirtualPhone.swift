@@ -1,13 +1,13 @@
+import Activities
 import ActivityContracts
 import Vocabulary
 
 /// A phone as iOS behaves, from its push inbox to its Lock Screen.
 ///
-/// A value: things happen to it, and it says what it wants done. It decodes with the plain JSON
-/// decoder and the structs that the widget uses, and drops what does not decode, as iOS does.
+/// A value: things happen to it, and it says what it wants done. It decodes by the contract that
+/// its app was compiled with, as the plain JSON decoder does, and drops what does not decode, as iOS
+/// does.
 package struct VirtualPhone: Hashable, Sendable {
-  /// As `attributes-type` and the registration carry it.
-  package static let attributesType = CookSuggestActivityAttributes.activityType
   /// The longest life of a Live Activity. Source: developer.apple.com, "Displaying live data".
   package static let lifeMax = Duration.seconds(8 * 3600)
   /// How long an ended card stays when no dismissal date says otherwise, and at most.
@@ -63,7 +63,7 @@ package struct VirtualPhone: Hashable, Sendable {
     }
     switch push.type {
     case .liveactivity where payload.event == .start && push.use == .pushToStart:
-      return start(payload, at: now, mint: &mint)
+      return start(payload, of: push, at: now, mint: &mint)
     case .liveactivity where push.use == .update && payload.event != .start:
       return change(payload, token: push.token, at: now)
     case .alert:
@@ -170,21 +170,35 @@ extension VirtualPhone {
     // earlier with a newer state still counts.
     let stamp = state.updatedAt.flatMap { UnixTime($0) } ?? now
     return add(
-      attributes, showing: state, origin: .local, timestamp: min(stamp, now).seconds,
-      staleAt: staleAt, at: now, mint: &mint)
+      .plain(attributes), showing: .plain(state), subject: SessionID(attributes.sessionId),
+      origin: .local, timestamp: min(stamp, now).seconds, staleAt: staleAt, at: now, mint: &mint)
   }
 
   mutating func add(
-    _ attributes: CookSuggestActivityAttributes,
-    showing state: CookSuggestActivityAttributes.ContentState, origin: LockScreenCard.Origin,
-    timestamp: Int64, staleAt: UnixTime?, at now: UnixTime, mint: inout TokenMint
+    _ attributes: JSONValue, showing state: JSONValue, subject: SessionID,
+    origin: LockScreenCard.Origin, timestamp: Int64, staleAt: UnixTime?, at now: UnixTime,
+    mint: inout TokenMint
   ) -> [PhoneEffect] {
     let card = LockScreenCard(
       activityID: mint.uuid(), updateToken: mint.activityToken(), origin: origin,
-      attributes: attributes, contentState: state, timestamp: timestamp, standing: .active,
+      attributesType: identity.app.attributesType, attributes: attributes, contentState: state,
+      contextKey: identity.app.contract.contextKey(
+        ofAttributes: attributes, user: identity.userID),
+      sessionID: subject, timestamp: timestamp, standing: .active,
       staleAt: staleAt, dismissAt: nil, startedAt: now, changedAt: now)
     cards.append(card)
     return [.call(identity.registration(of: card)), .call(identity.report("active", of: card))]
+  }
+}
+
+extension JSONValue {
+  /// A value of ours as the JSON it is written as.
+  package static func plain(_ value: some Encodable) -> JSONValue {
+    do {
+      return try JSONValue(parsing: JSON.encoded(value))
+    } catch {
+      preconditionFailure("what was just encoded does not read back: \(error)")
+    }
   }
 }
 

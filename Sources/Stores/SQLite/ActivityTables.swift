@@ -1,3 +1,4 @@
+import Foundation
 import Pipeline
 import Vocabulary
 
@@ -28,7 +29,8 @@ extension SQLiteTransaction {
         ActivitySQL.save, state.contextKey, state.sessionID, state.userID, state.rev, state.event,
         JSONText(data: state.contentState), state.attributesType,
         state.attributes.map(JSONText.init), state.alertTitle, state.alertBody, state.staleAt,
-        state.dismissAt, state.deadline, state.causedAt, state.traceparent)
+        state.dismissAt, state.deadline, state.causedAt, state.traceparent,
+        state.extras.map { JSONText(data: JSON.encoded($0)) })
     }
   }
 
@@ -58,29 +60,38 @@ private func readActivityState(_ row: inout Row) throws -> ActivityState {
     contentState: (try row.next() as JSONText).data, attributesType: try row.next(),
     attributes: (try row.next() as JSONText?)?.data, alertTitle: try row.next(),
     alertBody: try row.next(), staleAt: try row.next(), dismissAt: try row.next(),
-    deadline: try row.next(), causedAt: try row.next(), traceparent: try row.next())
+    deadline: try row.next(), causedAt: try row.next(), traceparent: try row.next(),
+    extras: try (row.next() as JSONText?).map { try readExtras($0.data) })
+}
+
+private func readExtras(_ json: Data) throws -> ActivityState.Extras {
+  do {
+    return try JSON.decode(ActivityState.Extras.self, from: json)
+  } catch {
+    throw StoreError("the database is damaged: extras of a state do not decode: \(error)")
+  }
 }
 
 enum ActivitySQL: String, SQLText {
   case one = """
     SELECT context_key, session_id, user_id, rev, event, content_state, attributes_type,
       attributes, alert_title, alert_body, stale_at_ms, dismiss_at_ms, deadline_ms, caused_at_ms,
-      traceparent
+      traceparent, extras
     FROM activity_state WHERE context_key = ?
     """
   case rev = "SELECT rev FROM activity_state WHERE context_key = ?"
   case live = """
     SELECT context_key, session_id, user_id, rev, event, content_state, attributes_type,
       attributes, alert_title, alert_body, stale_at_ms, dismiss_at_ms, deadline_ms, caused_at_ms,
-      traceparent
+      traceparent, extras
     FROM activity_state WHERE user_id = ? AND event = 'update'
     ORDER BY caused_at_ms, context_key
     """
   case save = """
     INSERT OR REPLACE INTO activity_state (context_key, session_id, user_id, rev, event,
       content_state, attributes_type, attributes, alert_title, alert_body, stale_at_ms,
-      dismiss_at_ms, deadline_ms, caused_at_ms, traceparent)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      dismiss_at_ms, deadline_ms, caused_at_ms, traceparent, extras)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   /// Dismissed is for good: a report that was under way when it happened takes nothing back.
   case saveReport = """

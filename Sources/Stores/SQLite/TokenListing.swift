@@ -8,7 +8,8 @@ extension SQLiteTransaction {
   {
     try connection.rows(
       query.user == nil ? TokenListingSQL.all : .ofUser, query.user, place, query.kind,
-      query.isPruned, query.prunedBecause, query.prunedSince, limit
+      query.isPruned, query.prunedBecause, query.prunedSince, limit,
+      query.isUnbound
     ) { row in
       let place: Int64 = try row.next()
       let registration = try readRegistration(&row)
@@ -31,6 +32,7 @@ enum TokenListingSQL: String, SQLText {
     WHERE (?1 IS NULL OR user_id = ?1) AND rowid > ?2 AND (?3 IS NULL OR kind = ?3)
       AND (?4 IS NULL OR (pruned_at_ms IS NOT NULL) = ?4)
       AND (?5 IS NULL OR pruned_because = ?5) AND (?6 IS NULL OR pruned_at_ms >= ?6)
+      AND (?8 IS NULL OR (kind = 'la-update' AND context_key IS NULL) = ?8)
     ORDER BY rowid LIMIT ?7
     """
   case ofUser = """
@@ -41,6 +43,7 @@ enum TokenListingSQL: String, SQLText {
     WHERE user_id = ?1 AND rowid > ?2 AND (?3 IS NULL OR kind = ?3)
       AND (?4 IS NULL OR (pruned_at_ms IS NOT NULL) = ?4)
       AND (?5 IS NULL OR pruned_because = ?5) AND (?6 IS NULL OR pruned_at_ms >= ?6)
+      AND (?8 IS NULL OR (kind = 'la-update' AND context_key IS NULL) = ?8)
     ORDER BY rowid LIMIT ?7
     """
 }

@@ -1,3 +1,4 @@
+import Activities
 import Cryptography
 import Foundation
 import HTTPAPI
@@ -14,7 +15,7 @@ struct APIRole: Sendable {
   static let ownSettingNames =
     [
       "HTTP_ADDR", "AUTH_KEYS_FILE", "RATE_PER_USER", SessionReading.settingName,
-      "OUTBOX_EVENTS_MAX",
+      "OUTBOX_EVENTS_MAX", ContractFiles.settingName,
     ] + WebPushWiring.apiSettingNames
   static let settingNames =
     RoleProcess.settingNames + StoreWiring.settingNames + BrokerWiring.settingNames
@@ -28,6 +29,7 @@ struct APIRole: Sendable {
     let keys: JSONWebKeySet
     let api: APISettings
     let outboxEventsMax: Int
+    let contracts: ContractCatalog
 
     init?(reading settings: inout SettingsReader) {
       address =
@@ -41,6 +43,7 @@ struct APIRole: Sendable {
         webPush: WebPushWiring.offer(reading: &settings))
       outboxEventsMax = settings.integer(
         "OUTBOX_EVENTS_MAX", in: 1...100_000_000, default: 1_000_000)
+      contracts = ContractFiles.catalog(reading: &settings)
       let keys = settings.required(
         "AUTH_KEYS_FILE", want: "the path of a JWK Set", Reading.keySet)
       guard let keys else { return nil }
@@ -71,7 +74,7 @@ struct APIRole: Sendable {
     let gate = OutboxGate(limit: settings.outboxEventsMax)
     let api = API(
       store: store, keys: settings.keys, time: process.time, settings: settings.api,
-      log: process.log, metrics: process.metrics, outbox: gate,
+      log: process.log, metrics: process.metrics, outbox: gate, contracts: settings.contracts,
       tracer: process.tracer, onCommit: { bell.ring() })
     let server: HTTPServer
     do {

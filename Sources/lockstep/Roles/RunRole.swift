@@ -38,7 +38,8 @@ enum RunRole {
       NotifierRole.startSweep(process, store: store, limits: api.api.session, bell: bell))
     loops.append(NotifierRole.startRecordKeeping(process, store: store, records))
     let equipment = WorkerRole.Equipment(
-      store: store, broker: broker, prefetch: prefetch, apns: apns, webPush: webPush,
+      store: store, broker: broker, prefetch: prefetch, contracts: api.contracts, apns: apns,
+      webPush: webPush,
       origin: hasWebPush ? origin : nil)
     if hasWebPush, origin == nil { NotifierRole.sayThatNoBrowserIsTold(process) }
     for worker in workers where worker.stage != .webpush || hasWebPush {

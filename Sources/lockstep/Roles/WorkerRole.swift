@@ -1,4 +1,5 @@
 import APNsTransport
+import Activities
 import Foundation
 import Pipeline
 import Pushes
@@ -24,6 +25,8 @@ struct WorkerRole: Sendable {
     let broker: BrokerWiring
     /// Deliveries in hand; nil: what queues.yaml says.
     let prefetch: Int?
+    /// Wanted by the builder.
+    var contracts = ContractCatalog.builtIn
     /// Wanted by the sender.
     var apns: APNsWiring?
     /// Wanted by the Web Push sender.
@@ -41,13 +44,15 @@ struct WorkerRole: Sendable {
     let apns = stage == .apns ? APNsWiring(reading: &settings) : nil
     let webPush = stage == .webpush ? WebPushWiring(reading: &settings) : nil
     let prefetch = Self.prefetch(reading: &settings)
+    let contracts =
+      stage == .build ? ContractFiles.catalog(reading: &settings) : ContractCatalog.builtIn
     guard settings.problems.isEmpty, let databasePath, let broker else {
       throw Reading.failure(settings)
     }
     let process = try RoleProcess(frame)
     let equipment = Equipment(
-      store: try StoreWiring.open(databasePath), broker: broker, prefetch: prefetch, apns: apns,
-      webPush: webPush)
+      store: try StoreWiring.open(databasePath), broker: broker, prefetch: prefetch,
+      contracts: contracts, apns: apns, webPush: webPush)
     let thread = try start(in: process, with: equipment, health: process.health)
     try process.runUntilStopped([(name, thread)])
   }
@@ -101,7 +106,9 @@ struct WorkerRole: Sendable {
     let store = equipment.store
     let routes = equipment.broker.routes
     switch stage {
-    case .build: return PayloadBuilder(store: store, pushes: routes[.apns], time: process.time)
+    case .build:
+      return PayloadBuilder(
+        store: store, pushes: routes[.apns], contracts: equipment.contracts, time: process.time)
     case .notify:
       return Notifier(
         store: store, pushes: routes[.apns],

@@ -1,0 +1,50 @@
+import Pushes
+import Vocabulary
+
+/// Which card an update token belongs to that came without a context key.
+package enum Binding {
+  /// No card lives longer: eight hours active, four more ended.
+  private static let cardLife: Duration = .seconds(12 * 3600)
+
+  /// The registration with its context key, as far as it can be known: by what the token or its
+  /// activity id was bound to before, else by the one start on this device that no token came for.
+  /// When there are several such starts it stays unbound, for nothing tells them apart: a card that
+  /// showed somebody else's state would be worse than one that stands still.
+  package static func bound(_ registration: Registration, in rows: any StoreTransaction) throws
+    -> Registration
+  {
+    guard registration.kind == .update, registration.contextKey == nil else { return registration }
+    var bound = registration
+    bound.contextKey =
+      try rows.registrations(of: [registration.token])[registration.token]?.lazy
+      .filter { $0.userID == registration.userID }.compactMap(\.contextKey).first
+      ?? registration.activityID.flatMap {
+        try rows.contextKey(ofActivity: $0, of: registration.userID)
+      }
+    guard bound.contextKey == nil else { return bound }
+    let open = try candidates(for: registration, at: registration.registeredAt, in: rows)
+    if open.count == 1 { bound.contextKey = open.first }
+    return bound
+  }
+
+  /// Cards that were started on the token's device and that no token came for, the oldest start
+  /// first.
+  package static func candidates(
+    for registration: Registration, at now: UnixTime, in rows: any StoreTransaction
+  ) throws -> [ContextKey] {
+    var seen: Set<ContextKey> = []
+    let started = try rows.startsSent(
+      to: registration.userID, on: registration.deviceID, since: now - cardLife
+    ).map(\.contextKey).filter { seen.insert($0).inserted }
+    guard !started.isEmpty else { return [] }
+    let states = try rows.activityStates(started)
+    let claimed = try rows.updateTokens(of: started)
+    let dismissed = try rows.dismissed(among: started)
+    return started.filter { context in
+      let isClaimed = (claimed[context] ?? []).contains { $0.deviceID == registration.deviceID }
+      let type = states[context]?.attributesType
+      return !isClaimed && !dismissed.contains(context)
+        && (registration.attributesType == nil || registration.attributesType == type)
+    }
+  }
+}
