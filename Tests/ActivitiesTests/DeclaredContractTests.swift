@@ -57,12 +57,16 @@ private struct Broken: CustomTestStringConvertible, Sendable {
 
   @Test(arguments: [
     Broken("\(state)/properties/a/type", ["properties": ["a": ["type": "strnig"]]]),
-    Broken("\(state)/properties/a/maxlength", [
-      "properties": ["a": ["type": "string", "maxlength": 3]],
-    ]),
-    Broken("\(state)/properties/a/format", [
-      "properties": ["a": ["type": "string", "format": "date-2001"]],
-    ]),
+    Broken(
+      "\(state)/properties/a/maxlength",
+      [
+        "properties": ["a": ["type": "string", "maxlength": 3]]
+      ]),
+    Broken(
+      "\(state)/properties/a/format",
+      [
+        "properties": ["a": ["type": "string", "format": "date-2001"]]
+      ]),
     Broken("\(state)/properties/in", ["properties": ["in": ["type": "string"]]]),
     Broken("\(state)/required", ["properties": [:], "required": ["gone"]]),
     Broken("\(state)/additionalProperties", ["properties": [:], "additionalProperties": true]),

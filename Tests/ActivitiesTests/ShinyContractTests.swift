@@ -42,16 +42,17 @@ import Vocabulary
     #expect(contract.read(contentState: asNumbers, now: Self.noon).problems.isEmpty)
   }
 
-  @Test(arguments: [
-    (["progressStart": 1_781_782_200, "progressEnd": 1_781_785_800], "/progressStart"),
-    (["progressStart": 1, "progressEnd": 2], "/progressStart"),
-    (["progressStart": 803_476_800], "/progressEnd"),
-    (["progressStart": 803_476_800, "progressEnd": 803_476_799], "/progressEnd"),
-    (["data": ["stops": 2]], "/data/stops"), (["data": ["gate": nil]], "/data/gate"),
-    (["progress": .number(1.5)], "/progress"), (["progress": "0.5"], "/progress"),
-    (["tittle": "typo"], "/tittle"), (["title": 7], "/title"),
-    (["body": .string(String(repeating: "x", count: 1001))], "/body"),
-  ] as [(JSONValue, String)])
+  @Test(
+    arguments: [
+      (["progressStart": 1_781_782_200, "progressEnd": 1_781_785_800], "/progressStart"),
+      (["progressStart": 1, "progressEnd": 2], "/progressStart"),
+      (["progressStart": 803_476_800], "/progressEnd"),
+      (["progressStart": 803_476_800, "progressEnd": 803_476_799], "/progressEnd"),
+      (["data": ["stops": 2]], "/data/stops"), (["data": ["gate": nil]], "/data/gate"),
+      (["progress": .number(1.5)], "/progress"), (["progress": "0.5"], "/progress"),
+      (["tittle": "typo"], "/tittle"), (["title": 7], "/title"),
+      (["body": .string(String(repeating: "x", count: 1001))], "/body"),
+    ] as [(JSONValue, String)])
   func `what ActivityKit would swallow is a problem with a name`(state: JSONValue, pointer: String)
     throws
   {

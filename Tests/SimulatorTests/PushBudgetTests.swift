@@ -30,12 +30,12 @@ import Vocabulary
     receive(rev: 2, priority: 10, after: 1)
     receive(rev: 3, priority: 10, after: 2)
     receive(rev: 4, priority: 10, after: 3)
-    #expect(phone.cards[0].contentState.rev == 3)
+    #expect(phone.cards[0].contentState["rev"] == 3)
     #expect(phone.counts.overBudget == 1)
     receive(rev: 5, priority: 5, after: 4)
-    #expect(phone.cards[0].contentState.rev == 5)
+    #expect(phone.cards[0].contentState["rev"] == 5)
     receive(rev: 6, priority: 10, after: 3602)
-    #expect(phone.cards[0].contentState.rev == 6)
+    #expect(phone.cards[0].contentState["rev"] == 6)
     #expect(phone.counts.overBudget == 1)
   }
 
