@@ -138,7 +138,7 @@ let package = Package(
       name: "lockstep-bench",
       dependencies: [
         "Vocabulary", "Pushes", "ServiceRuntime", "Pipeline", "HTTP2", "RabbitMQBroker",
-        "APNsTransport", "SQLiteStore",
+        "APNsTransport", "SQLiteStore", "Cryptography",
       ],
       path: "Tests/Benchmarks/Push", swiftSettings: strict),
 

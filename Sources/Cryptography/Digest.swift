@@ -5,24 +5,42 @@ package struct Digest: Hashable, Sendable {
   package let bytes: [UInt8]
 
   package static func sha256(_ data: some Sequence<UInt8>) -> Digest {
-    let input = Array(data)
-    var output = [UInt8](repeating: 0, count: 32)
-    precondition(
-      EVP_Digest(input, input.count, &output, nil, EVP_sha256(), nil) == 1, "SHA-256 is there")
+    Array(data).withUnsafeBytes(sha256)
+  }
+
+  package static func sha256(_ text: String) -> Digest {
+    var text = text
+    return text.withUTF8 { sha256(UnsafeRawBufferPointer($0)) }
+  }
+
+  private static func sha256(_ input: UnsafeRawBufferPointer) -> Digest {
+    let output = [UInt8](unsafeUninitializedCapacity: 32) { output, count in
+      let code = EVP_Digest(
+        input.baseAddress, input.count, output.baseAddress, nil, algorithm, nil)
+      precondition(code == 1, "SHA-256 is there")
+      count = 32
+    }
     return Digest(bytes: output)
   }
 
-  package static func sha256(_ text: String) -> Digest { sha256(text.utf8) }
+  // Fetched once: `EVP_sha256()` makes OpenSSL 3 look the algorithm up at every use.
+  nonisolated(unsafe) private static let algorithm = EVP_MD_fetch(nil, "SHA256", nil)
 
   /// 64 lower-case digits.
-  package var hex: String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    text.reserveCapacity(bytes.count * 2)
-    for byte in bytes {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
+  package var hex: String { hex(digits: bytes.count * 2) }
+
+  /// The first of the lower-case digits, an even number of them.
+  package func hex(digits count: Int) -> String {
+    String(unsafeUninitializedCapacity: count) { text in
+      for (place, byte) in bytes.prefix(count / 2).enumerated() {
+        text[place * 2] = Self.digit(byte >> 4)
+        text[place * 2 + 1] = Self.digit(byte & 15)
+      }
+      return count
     }
-    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 }

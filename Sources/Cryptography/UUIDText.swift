@@ -33,6 +33,23 @@ package enum UUIDText {
     return text(of: Array(Digest.sha256(input).bytes.prefix(16)), version: 8)
   }
 
+  /// Whether `text` is written as the others here: 36 characters, lower case.
+  package static func isWritten(_ text: String) -> Bool {
+    guard text.utf8.count == 36 else { return false }
+    var text = text
+    return text.withUTF8 { bytes in
+      bytes.indices.allSatisfy { place in
+        switch (place, bytes[place]) {
+        case (8, let byte), (13, let byte), (18, let byte), (23, let byte):
+          byte == UInt8(ascii: "-")
+        case (_, UInt8(ascii: "0")...UInt8(ascii: "9")), (_, UInt8(ascii: "a")...UInt8(ascii: "f")):
+          true
+        default: false
+        }
+      }
+    }
+  }
+
   private static func text(of random: [UInt8], version: UInt8) -> String {
     var bytes = random
     bytes[6] = version << 4 | bytes[6] & 0x0F

@@ -136,7 +136,7 @@ package final class Worker {
       unconfirmed + current.map { Pending(settlement: $0, messages: messages(for: $0, now: now)) }
     unconfirmed = []
     // First what waits for no confirm: nothing that the broker does to publishers delays it.
-    let settled = try conclude(pending.filter(\.messages.isEmpty))
+    let settled = try conclude(pending.filter { $0.messages.isEmpty })
     let publishing = pending.filter { !$0.messages.isEmpty }
     if link.isBlocked {
       unconfirmed = publishing
@@ -166,12 +166,16 @@ package final class Worker {
 
   private func conclude(_ pending: [Pending]) throws(BrokerLost) -> Int {
     for one in pending { count(one.settlement) }
-    let (back, done) = (
-      pending.filter { $0.settlement.disposition == .handBack },
-      pending.filter { $0.settlement.disposition != .handBack }
-    )
-    try link.acknowledge(done.map(\.delivery.tag))
-    try link.handBack(back.map(\.delivery.tag))
+    var (done, back): ([DeliveryTag], [DeliveryTag]) = ([], [])
+    for one in pending {
+      if one.settlement.disposition == .handBack {
+        back.append(one.delivery.tag)
+      } else {
+        done.append(one.delivery.tag)
+      }
+    }
+    try link.acknowledge(done)
+    try link.handBack(back)
     return pending.count
   }
 

@@ -116,14 +116,25 @@ package struct LiveActivityPayload: Hashable, Sendable {
   ///
   /// - Precondition: `body` came from ``encoded()``.
   package static func stamped(_ body: Data, at moment: UnixTime) -> Data {
-    let opening = Data(#"{"aps":{"#.utf8)
-    precondition(body.starts(with: opening), "a payload begins with its aps object")
-    var stamped = Data(capacity: body.count + stampBytes)
-    stamped.append(opening)
-    stamped.append(contentsOf: #""timestamp":\#(moment.seconds),"#.utf8)
-    stamped.append(body.dropFirst(opening.count))
+    precondition(isOpening(body), "a payload begins with its aps object")
+    let stamp = Array(#""timestamp":\#(moment.seconds),"#.utf8)
+    var stamped = Data(count: body.count + stamp.count)
+    // Three appends would cost more than the rest of a push's way through this module.
+    stamped.withUnsafeMutableBytes { place in
+      body.withUnsafeBytes { body in
+        place.copyMemory(from: UnsafeRawBufferPointer(rebasing: body[..<opening.count]))
+        UnsafeMutableRawBufferPointer(rebasing: place[opening.count...]).copyBytes(from: stamp)
+        UnsafeMutableRawBufferPointer(rebasing: place[(opening.count + stamp.count)...])
+          .copyMemory(from: UnsafeRawBufferPointer(rebasing: body[opening.count...]))
+      }
+    }
     return stamped
   }
+
+  private static let opening = Data(#"{"aps":{"#.utf8)
+
+  /// Whether the body begins as ``encoded()`` writes it, so that it can be stamped.
+  package static func isOpening(_ body: Data) -> Bool { body.prefix(opening.count) == opening }
 }
 
 /// A payload that no shortening makes fit.

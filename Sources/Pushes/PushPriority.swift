@@ -9,13 +9,13 @@ import Vocabulary
 package struct PushPriority: Sendable {
   package static let immediate = 10
   package static let considerate = 5
-  /// Activities remembered at most; beyond it the oldest half is forgotten, which only means that
-  /// one more of their updates goes with 10.
-  package static let activitiesMax = 100_000
+  /// Activities remembered at most, 16 bytes each, so one MiB; beyond it those pushed to longest
+  /// ago are forgotten, which only means that one more of their updates goes with 10.
+  package static let activitiesMax = 65_536
 
   private let interval: Duration
   private let intervalWhenSparing: Duration
-  private var lastImmediate: [PushToken: UnixTime] = [:]
+  private var lastImmediate = TokenMoments(count: activitiesMax)
 
   /// - Parameters:
   ///   - interval: the least time between two immediate updates of one activity.
@@ -33,14 +33,10 @@ package struct PushPriority: Sendable {
     if event == .resolve { return Self.considerate }
     guard event == .update, !hasAlert else { return Self.immediate }
     let wait = frequentPushesEnabled == false ? intervalWhenSparing : interval
-    if let last = lastImmediate[token], now >= last, now - last < wait { return Self.considerate }
-    if lastImmediate.count >= Self.activitiesMax { forgetOlderHalf() }
-    lastImmediate[token] = now
+    if let last = lastImmediate.moment(of: token), now >= last, now - last < wait {
+      return Self.considerate
+    }
+    lastImmediate.note(token, at: now)
     return Self.immediate
-  }
-
-  private mutating func forgetOlderHalf() {
-    let middle = lastImmediate.values.sorted()[lastImmediate.count / 2]
-    lastImmediate = lastImmediate.filter { $0.value > middle }
   }
 }

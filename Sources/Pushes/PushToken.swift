@@ -11,20 +11,31 @@ package struct PushToken: Hashable, Sendable {
 
   /// Lower-case hexadecimal digits, an even number of them.
   package let hex: String
+  /// Of the digits, made once: on its way one push's token is looked up a dozen times. Differs from
+  /// process to process, so that nobody can choose tokens that fall on one place.
+  package let hash: Int
 
   /// - Throws: ``PushTokenError`` when `hex` is empty, too long, has an odd number of digits, or
   ///   holds another character.
   package init(hex: String) throws(PushTokenError) {
     guard !hex.isEmpty else { throw .empty }
     guard hex.utf8.count <= Self.digitsMax else { throw .tooLong(digits: hex.utf8.count) }
-    guard hex.utf8.allSatisfy(\.isHexDigit) else { throw .notHexadecimal }
+    let digits = HexDigits(of: hex)
+    guard digits.isAll else { throw .notHexadecimal }
     guard hex.utf8.count.isMultiple(of: 2) else { throw .oddLength(digits: hex.utf8.count) }
-    self.hex = hex.utf8.contains { $0 < 0x61 && $0 > 0x39 } ? hex.lowercased() : hex
+    self.hex = digits.hasUpperCase ? hex.lowercased() : hex
+    hash = self.hex.hashValue
   }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.hash == right.hash && left.hex == right.hex
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
   /// Eight digits that name the token in logs and records. Whoever holds a whole token can name
   /// that device, so nothing else ever leaves the registry.
-  package var fingerprint: String { String(Digest.sha256(hex).hex.prefix(8)) }
+  package var fingerprint: String { Digest.sha256(hex).hex(digits: 8) }
 }
 
 extension PushToken: CustomStringConvertible {
@@ -47,9 +58,22 @@ package enum PushTokenError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-extension UInt8 {
-  fileprivate var isHexDigit: Bool {
-    (48...57).contains(self) || (97...102).contains(self) || (65...70).contains(self)
+/// What a text consists of, found in one walk over its bytes.
+private struct HexDigits {
+  private(set) var isAll = true
+  private(set) var hasUpperCase = false
+
+  init(of text: String) {
+    var text = text
+    text.withUTF8 { bytes in
+      for byte in bytes {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): break
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): hasUpperCase = true
+        default: isAll = false
+        }
+      }
+    }
   }
 }
 

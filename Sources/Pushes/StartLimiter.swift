@@ -12,18 +12,19 @@ package struct StartLimiter: Sendable {
   package static let startsMax = 10
   /// … within this time.
   package static let window: Duration = .seconds(300)
-  /// Phones remembered at most; beyond it those that were started longest ago are forgotten, which
-  /// only means that they may get more.
+  /// Phones remembered at most, some 70 bytes each; beyond it those that were started longest ago
+  /// are forgotten, which only means that they may get more.
   package let phonesMax: Int
 
-  /// When starts were accepted, the oldest first; no more than ``startsMax`` of one token.
-  private var accepted: [PushToken: [UnixTime]] = [:]
+  /// When starts were accepted, the oldest first; no more than ``startsMax`` of one token, by its
+  /// hash.
+  private var accepted: [Int: [UnixTime]] = [:]
 
   package init(phonesMax: Int = 100_000) { self.phonesMax = phonesMax }
 
   /// How long a start to this token has to wait; nil when it may go now.
   package func wait(for token: PushToken, now: UnixTime) -> Duration? {
-    guard let moments = accepted[token], moments.count >= Self.startsMax,
+    guard let moments = accepted[token.hash], moments.count >= Self.startsMax,
       let oldest = moments.first
     else { return nil }
     let wait = oldest + Self.window - now
@@ -33,10 +34,10 @@ package struct StartLimiter: Sendable {
 
   /// APNs accepted a start to this token.
   package mutating func accepted(_ token: PushToken, now: UnixTime) {
-    if accepted.count >= phonesMax, accepted[token] == nil { forget(now: now) }
-    accepted[token, default: []].append(now)
-    let excess = (accepted[token]?.count ?? 0) - Self.startsMax
-    if excess > 0 { accepted[token]?.removeFirst(excess) }
+    if accepted.count >= phonesMax, accepted[token.hash] == nil { forget(now: now) }
+    accepted[token.hash, default: []].append(now)
+    let excess = (accepted[token.hash]?.count ?? 0) - Self.startsMax
+    if excess > 0 { accepted[token.hash]?.removeFirst(excess) }
   }
 
   private mutating func forget(now: UnixTime) {

@@ -33,8 +33,7 @@ import Vocabulary
 
   private static func knowledge(_ rows: [Registration]) -> SendKnowledge {
     var known = SendKnowledge()
-    known.registrations = [Samples.token(1): rows]
-    known.newestRevs = [context: 5]
+    known.standing = PushStanding(registrations: rows, newestRev: 5)
     return known
   }
 
@@ -65,66 +64,63 @@ import Vocabulary
     Row(testDescription: "an end goes too", event: .end, change: { _ in }, drop: nil),
     Row(
       testDescription: "nothing is known of the state", event: .update,
-      change: { $0.newestRevs = [:] }, drop: nil),
+      change: { $0.standing.newestRev = nil }, drop: nil),
     Row(
       testDescription: "a newer state is known", event: .update,
-      change: { $0.newestRevs = [context: 6] },
+      change: { $0.standing.newestRev = 6 },
       drop: .superseded(because: "rev 6 is newer than 5")),
     Row(
       testDescription: "a newer state is known: end", event: .end,
-      change: { $0.newestRevs = [context: 6] },
+      change: { $0.standing.newestRev = 6 },
       drop: .superseded(because: "rev 6 is newer than 5")),
     Row(
       testDescription: "the same rev was delivered", event: .update,
-      change: { $0.deliveredRevs = [Samples.token(1): 5] },
+      change: { $0.standing.deliveredRev = 5 },
       drop: .superseded(because: "rev 5 was delivered already")),
     Row(
       testDescription: "an older rev was delivered", event: .update,
-      change: { $0.deliveredRevs = [Samples.token(1): 4] }, drop: nil),
+      change: { $0.standing.deliveredRev = 4 }, drop: nil),
     Row(
       testDescription: "the token is gone", event: .update,
-      change: { $0.registrations = [:] },
+      change: { $0.standing.registrations = [] },
       drop: .superseded(because: "the token is gone from the registry")),
     Row(testDescription: "a start that nobody made", event: .start, change: { _ in }, drop: nil),
     Row(
       testDescription: "a start of which only the wish is known", event: .start,
-      change: { $0.starts = [job(.start).id: start()] }, drop: nil),
+      change: { $0.start = start() }, drop: nil),
     Row(
       testDescription: "a start that was accepted", event: .start,
-      change: { $0.starts = [job(.start).id: start(accepted: noon)] },
+      change: { $0.start = start(accepted: noon) },
       drop: .superseded(because: "started already")),
     Row(
       testDescription: "a start that another sender holds", event: .start,
-      change: { $0.starts = [job(.start).id: start(claimed: noon + .milliseconds(1))] },
+      change: { $0.start = start(claimed: noon + .milliseconds(1)) },
       drop: .retry(notBefore: .seconds(5), because: "another sender holds this start")),
     Row(
       testDescription: "a start that its sender has held too long", event: .start,
-      change: { $0.starts = [job(.start).id: start(claimed: noon)] }, drop: nil),
+      change: { $0.start = start(claimed: noon) }, drop: nil),
     Row(
       testDescription: "a start of a dismissed card", event: .start,
-      change: { $0.dismissed = [context] },
+      change: { $0.isDismissed = true },
       drop: .superseded(because: "the phone dismissed this card")),
     Row(
       testDescription: "a start of an older state", event: .start,
-      change: { $0.newestRevs = [context: 6] },
+      change: { $0.standing.newestRev = 6 },
       drop: .superseded(because: "rev 6 is newer than 5")),
     Row(testDescription: "an alert", event: .alert, change: { _ in }, drop: nil),
     Row(
       testDescription: "an alert of a resolved notification", event: .alert,
-      change: { $0.resolved = ["d"] }, drop: .superseded(because: "the notification is resolved")),
-    Row(
-      testDescription: "an alert of another, unresolved one", event: .alert,
-      change: { $0.resolved = ["other"] }, drop: nil),
+      change: { $0.isResolved = true }, drop: .superseded(because: "the notification is resolved")),
     Row(
       testDescription: "an alert that was delivered", event: .alert,
-      change: { $0.accepted = [job(.alert).id] },
+      change: { $0.isAccepted = true },
       drop: .superseded(because: "delivered already")),
     Row(
       testDescription: "what takes back an alert", event: .resolve,
-      change: { $0.resolved = ["d"] }, drop: nil),
+      change: { $0.isResolved = true }, drop: nil),
     Row(
       testDescription: "what took back an alert", event: .resolve,
-      change: { $0.accepted = [job(.resolve).id] },
+      change: { $0.isAccepted = true },
       drop: .superseded(because: "delivered already")),
   ]
 

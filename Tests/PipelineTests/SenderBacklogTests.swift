@@ -20,7 +20,7 @@ import Vocabulary
     #expect(dispositions.filter { $0 == .done }.count == 1)
     #expect(dispositions.count == 100)
     let token = Samples.token(1)
-    #expect(try rig.store.read { try $0.deliveredRevs(to: [token]) } == [token: 100])
+    #expect(try rig.store.read { try $0.deliveredRev(to: token) } == 100)
   }
 
   @Test(arguments: [UInt64(1), 2, 3, 4])

@@ -66,7 +66,11 @@ private final class KnowingNoStates: ForwardingTransaction {
   override func activityStates(_ contexts: [ContextKey]) throws -> [ContextKey: ActivityState] {
     [:]
   }
-  override func deliveredRevs(to tokens: [PushToken]) throws -> [PushToken: Int] { [:] }
+  override func standings(of pushes: [(token: PushToken, context: ContextKey?)]) throws
+    -> [PushStanding]
+  {
+    try super.standings(of: pushes).map { PushStanding(registrations: $0.registrations) }
+  }
 }
 
 private final class ForgettingAlerts: ForwardingTransaction {

@@ -148,10 +148,10 @@ class ForwardingTransaction: StoreTransaction {
   func deliveries(of session: SessionID) throws -> [DeliveryRecord] {
     try inner.deliveries(of: session)
   }
-  func deliveredRevs(to tokens: [PushToken]) throws -> [PushToken: Int] {
-    try inner.deliveredRevs(to: tokens)
+  func standings(of pushes: [(token: PushToken, context: ContextKey?)]) throws -> [PushStanding] {
+    try inner.standings(of: pushes)
   }
-  func raiseDeliveredRev(to rev: Int, token: PushToken) throws {
+  func raiseDeliveredRev(to rev: Int, token: PushToken) throws -> Int? {
     try inner.raiseDeliveredRev(to: rev, token: token)
   }
   func forgetDeliveredRev(of token: PushToken) throws {

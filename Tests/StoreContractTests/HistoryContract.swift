@@ -138,7 +138,7 @@ import Vocabulary
             kind: number == 1 ? .alert : .update, contextKey: number == 1 ? nil : dinnerOfDennis,
             registeredAt: noon))
       }
-      try rows.raiseDeliveredRev(to: 7, token: token(2))
+      _ = try rows.raiseDeliveredRev(to: 7, token: token(2))
       for (number, reason, seconds) in [(UInt8(2), "a", Int64(1)), (3, "b", 2), (4, "a", 3)] {
         _ = try rows.prune(
           token(number), because: reason, unlessRegisteredAfter: noon + .seconds(seconds))

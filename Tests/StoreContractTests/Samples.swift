@@ -52,11 +52,12 @@ func activityState(
 }
 
 func delivery(
-  job: String, of session: SessionID = dinner, status: Int? = 200, settledAt: UnixTime = noon
+  job: String, of session: SessionID = dinner, event: String = "alert", status: Int? = 200,
+  settledAt: UnixTime = noon
 ) -> DeliveryRecord {
   DeliveryRecord(
     jobID: job, sessionID: session, userID: dennis, contextKey: nil, rev: 3,
-    tokenFingerprint: "01234567", event: "alert", status: status,
+    tokenFingerprint: "01234567", event: event, status: status,
     reason: status == nil ? "timeout" : nil, attempt: 1, causedAt: noon, settledAt: settledAt)
 }
 

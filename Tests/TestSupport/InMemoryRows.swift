@@ -92,7 +92,8 @@ extension InMemoryTransaction {
     let wanted = Set(ids)
     return Set(
       try rows().deliveries
-        .filter { [200, 201, 202].contains($0.status) && wanted.contains($0.jobID) }.map(\.jobID))
+        .filter { [200, 201, 202].contains($0.status) && wanted.contains($0.jobID) }
+        .filter { !["start", "update", "end"].contains($0.event) }.map(\.jobID))
   }
 
   func unansweredJobs(among ids: [String]) throws -> Set<String> {

@@ -115,20 +115,24 @@ extension InMemoryTransaction {
       .min { ($1.registeredAt, $0.token.hex) < ($0.registeredAt, $1.token.hex) }?.contextKey
   }
 
-  func deliveredRevs(to tokens: [PushToken]) throws -> [PushToken: Int] {
-    let wanted = Set(tokens)
-    var found: [PushToken: Int] = [:]
-    for row in try rows().tokens where wanted.contains(row.registration.token) {
-      guard let rev = row.deliveredRev else { continue }
-      found[row.registration.token] = max(rev, found[row.registration.token] ?? rev)
+  func standings(of pushes: [(token: PushToken, context: ContextKey?)]) throws -> [PushStanding] {
+    let registrations = try registrations(of: pushes.map(\.token))
+    let states = try activityStates(pushes.compactMap(\.context))
+    return try pushes.map { token, context in
+      let found = try rows().tokens.filter { $0.registration.token == token }
+      guard !found.isEmpty else { return PushStanding() }
+      return PushStanding(
+        registrations: registrations[token] ?? [],
+        deliveredRev: found.compactMap(\.deliveredRev).max(),
+        newestRev: context.flatMap { states[$0]?.rev })
     }
-    return found
   }
 
-  func raiseDeliveredRev(to rev: Int, token: PushToken) throws {
-    _ = try changeRows(of: token, where: { $0.deliveredRev ?? .min < rev }) {
-      $0.deliveredRev = rev
-    }
+  func raiseDeliveredRev(to rev: Int, token: PushToken) throws -> Int? {
+    let known = try rows().tokens.filter { $0.registration.token == token }
+      .compactMap(\.deliveredRev).max()
+    if let known, known >= rev { return known }
+    return try changeRows(of: token, where: { _ in true }) { $0.deliveredRev = rev } > 0 ? rev : nil
   }
 
   func forgetDeliveredRev(of token: PushToken) throws {
@@ -183,5 +187,12 @@ extension InMemoryTables.Token {
       new.environment == old.environment ? old.provenAt ?? new.provenAt : new.provenAt
     if registration.contextKey != old.contextKey { deliveredRev = nil }
     pruned = nil
+  }
+}
+
+extension StoreTransaction {
+  /// The newest rev that APNs accepted for this token; nil when none.
+  package func deliveredRev(to token: PushToken) throws -> Int? {
+    try standings(of: [(token, nil)]).first?.deliveredRev
   }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import Cryptography
 import Vocabulary
 
 /// Headers that jobs of every channel carry.
@@ -18,7 +18,7 @@ package struct UnreadableJob: Error, Hashable, CustomStringConvertible {
 extension Message {
   /// The job's id, which is its `message_id`: a lower-case UUID.
   func jobID() throws(UnreadableJob) -> String {
-    guard UUID(uuidString: id) != nil, id == id.lowercased() else {
+    guard UUIDText.isWritten(id) else {
       throw UnreadableJob(description: "message_id \"\(id)\" is not a lower-case UUID")
     }
     return id

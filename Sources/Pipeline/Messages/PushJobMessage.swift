@@ -47,7 +47,7 @@ extension PushJob {
     guard message.type.hasPrefix(Self.typePrefix),
       let event = PushJob.Event(rawValue: String(message.type.dropFirst(Self.typePrefix.count)))
     else { throw UnreadableJob(description: "type \"\(message.type)\" is not a push job") }
-    guard message.body.starts(with: Self.payloadOpening) else {
+    guard LiveActivityPayload.isOpening(message.body) else {
       throw UnreadableJob(description: "body does not begin with an aps object")
     }
     let environmentName = try message.requiredText(Header.environment)
@@ -76,8 +76,6 @@ extension PushJob {
       throw UnreadableJob(description: "header \(JobHeader.dedupe) is missing")
     }
   }
-
-  private static let payloadOpening = Data(#"{"aps":{"#.utf8)
 
   private static func token(of message: Message) throws(UnreadableJob) -> PushToken {
     let hex = try message.requiredText(Header.token)

@@ -99,8 +99,6 @@ package struct PhoneReport: Hashable, Sendable {
 
 package protocol ActivityRows {
   func activityStates(_ contexts: [ContextKey]) throws -> [ContextKey: ActivityState]
-  /// The revs of the same, for who needs no more.
-  func newestRevs(of contexts: [ContextKey]) throws -> [ContextKey: Int]
   /// Those of the user that have not ended.
   func liveActivityStates(of user: UserID) throws -> [ActivityState]
   /// Inserts or replaces.
@@ -112,11 +110,4 @@ package protocol ActivityRows {
   func dismissed(among contexts: [ContextKey]) throws -> Set<ContextKey>
   /// The context of a registered activity id of this user; nil when unknown.
   func contextKey(ofActivity activityID: String, of user: UserID) throws -> ContextKey?
-}
-
-extension ActivityRows {
-  /// Reads the whole states; a store that can read less does.
-  package func newestRevs(of contexts: [ContextKey]) throws -> [ContextKey: Int] {
-    try activityStates(contexts).mapValues(\.rev)
-  }
 }

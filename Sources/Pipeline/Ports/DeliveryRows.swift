@@ -66,18 +66,41 @@ package struct DeliveryRecord: Hashable, Sendable {
   }
 }
 
+/// A token, and the activity that is pushed to it, as the store knows them.
+package struct PushStanding: Hashable, Sendable {
+  /// The token's rows that are not pruned, the oldest first.
+  package var registrations: [Registration]
+  /// The newest rev that APNs accepted for the token; nil when none, or when nobody has registered
+  /// it.
+  package var deliveredRev: Int?
+  /// The rev of the activity's newest state; nil when none is known, no activity was asked for, or
+  /// nobody has registered the token.
+  package var newestRev: Int?
+
+  package init(
+    registrations: [Registration] = [], deliveredRev: Int? = nil, newestRev: Int? = nil
+  ) {
+    self.registrations = registrations
+    self.deliveredRev = deliveredRev
+    self.newestRev = newestRev
+  }
+}
+
 package protocol DeliveryRows {
   func save(_ records: [DeliveryRecord]) throws
   /// The attempts of one session, oldest first.
   func deliveries(of session: SessionID) throws -> [DeliveryRecord]
-  /// The newest rev that APNs accepted for each of these update tokens.
-  func deliveredRevs(to tokens: [PushToken]) throws -> [PushToken: Int]
-  /// Raises what ``deliveredRevs(to:)`` answers; an older rev changes nothing.
-  func raiseDeliveredRev(to rev: Int, token: PushToken) throws
+  /// What must be known of each push before it goes out, in the order asked.
+  func standings(of pushes: [(token: PushToken, context: ContextKey?)]) throws -> [PushStanding]
+  /// Raises ``PushStanding/deliveredRev``; an older rev changes nothing.
+  ///
+  /// - Returns: the newest rev that APNs accepted for the token, `rev` included; nil when nobody
+  ///   has registered it.
+  func raiseDeliveredRev(to rev: Int, token: PushToken) throws -> Int?
   /// Takes back what is known to be delivered, so that the newest state may go out once more.
   func forgetDeliveredRev(of token: PushToken) throws
   /// Those of these jobs that were accepted by their records: status 200, or 201 and 202 of Web
-  /// Push.
+  /// Push. Starts, updates and ends are left out: of those the rev decides what goes out again.
   func acceptedJobs(among ids: [String]) throws -> Set<String>
   /// Those of these jobs of which an attempt was sent and had no answer: whether it arrived nobody
   /// knows.

@@ -32,6 +32,8 @@ package final class APNsSender: Stage {
   private var nextNumber: UInt64 = 1
   private var priorities: PushPriority
   var memory = SenderMemory()
+  /// Learns of starts once they are stored: a copy of it for each batch would cost too much.
+  var starts = StartLimiter()
   /// Said and counted once the transaction that it speaks of is stored.
   var afterCommit: [(PushMetrics) -> Void] = []
   var guards: [Lane: MassGuard<PushToken>] = [:]
@@ -181,7 +183,7 @@ package final class APNsSender: Stage {
     let now = time.now()
     let choice = chooseWaiting(atMost: transport.capacity, now: now)
     guard !choice.isEmpty else { return }
-    let known: SendKnowledge
+    let known: Looks
     do {
       known = try lookAgain(choice, now: now)
     } catch {
@@ -189,8 +191,8 @@ package final class APNsSender: Stage {
       waiting = choice.all + waiting
       throw error
     }
-    dropped += choice.drops(knowing: known, now: now)
-    for sending in choice.going {
+    dropped += choice.drops(knowing: known.parked, now: now)
+    for (sending, known) in zip(choice.going, known.going) {
       switch SendDecision(sending.job, knowing: known, now: now) {
       case .send(let registration): send(sending, to: registration, now: now)
       case .drop(let disposition):
@@ -201,48 +203,6 @@ package final class APNsSender: Stage {
             settlement: settlement(of: sending, dropped: disposition, knowing: known, now: now)))
       }
     }
-  }
-
-  private func lookAgain(_ choice: Choice, now: UnixTime) throws -> SendKnowledge {
-    let jobs = (choice.going + choice.parked.map(\.sending)).map(\.job)
-    guard !jobs.isEmpty else { return SendKnowledge() }
-    let starts = choice.going.map(\.job).filter { $0.event == .start }
-    // Holding a start writes; everything else only reads.
-    if starts.isEmpty { return try store.read { try self.knowledge(for: jobs, in: $0) } }
-    return try store.write { transaction in
-      var known = try self.knowledge(for: jobs, in: transaction)
-      for job in starts {
-        known.starts[job.id] = try transaction.start(of: job.sessionID, token: job.token)
-        if case .send = SendDecision(job, knowing: known, now: now) {
-          try transaction.claimStart(
-            of: job.sessionID, token: job.token, until: now + Self.startLease)
-        }
-      }
-      return known
-    }
-  }
-
-  private func knowledge(for jobs: [PushJob], in transaction: any StoreTransaction) throws
-    -> SendKnowledge
-  {
-    let contexts = jobs.compactMap(\.contextKey)
-    let tokens = jobs.map(\.token)
-    var known = SendKnowledge()
-    known.newestRevs = try transaction.newestRevs(of: contexts)
-    known.deliveredRevs = try transaction.deliveredRevs(to: tokens)
-    known.registrations = try transaction.registrations(of: tokens)
-    let started = jobs.filter { $0.event == .start }.compactMap(\.contextKey)
-    if !started.isEmpty { known.dismissed = try transaction.dismissed(among: started) }
-    let others = jobs.filter { !$0.isLiveActivity }
-    if !others.isEmpty {
-      known.accepted = try transaction.acceptedJobs(among: others.map(\.id))
-    }
-    let alerts = others.filter { $0.event == .alert }
-    if !alerts.isEmpty {
-      known.resolved = try transaction.resolvedKeys(among: alerts.compactMap(\.dedupeKey))
-      known.unanswered = try transaction.unansweredJobs(among: alerts.map(\.id))
-    }
-    return known
   }
 
   private func send(_ sending: Sending, to registration: Registration, now: UnixTime) {

@@ -17,15 +17,19 @@ extension APNsSender {
     var all: [Sending] { outdone.map(\.sending) + going + parked.map(\.sending) }
 
     /// What becomes of those that do not go. What is no longer worth sending is not parked.
-    func drops(knowing known: SendKnowledge, now: UnixTime) -> [Drop] {
+    ///
+    /// `known`: of each that is parked.
+    func drops(knowing known: some Sequence<SendKnowledge>, now: UnixTime) -> [Drop] {
       let older = outdone.map { sending, rev in
         Drop(
           sending,
           .superseded(because: "rev \(rev) for the same token waits beside \(sending.job.rev)"))
       }
       return older
-        + parked.map { sending, wait in
-          Drop(sending, disposition(of: sending.job, wait, knowing: known, now: now))
+        + zip(parked, known).map { parked, known in
+          Drop(
+            parked.sending,
+            disposition(of: parked.sending.job, parked.wait, knowing: known, now: now))
         }
     }
 
@@ -54,7 +58,7 @@ extension APNsSender {
         break
       }
       let job = sending.job
-      if job.event == .start, let wait = memory.starts.wait(for: job.token, now: now) {
+      if job.event == .start, let wait = starts.wait(for: job.token, now: now) {
         choice.parked.append((sending, wait))
       } else if let place = places[job] {
         overtake(sending, at: place, &choice, &kept, &places, now: now)

@@ -11,8 +11,7 @@ extension APNsSender {
   ) throws -> [OutgoingMessage] {
     let job = sending.job
     guard job.event == .update || job.event == .end, let context = job.contextKey else { return [] }
-    let delivered = try transaction.deliveredRevs(to: [job.token])[job.token]
-    try transaction.raiseDeliveredRev(to: job.rev, token: job.token)
+    let delivered = try transaction.raiseDeliveredRev(to: job.rev, token: job.token)
     guard let delivered, delivered > job.rev,
       let newest = try transaction.activityStates([context])[context],
       let registration = try transaction.registrations(of: [job.token])[job.token]?

@@ -1,20 +1,19 @@
 import Pushes
 import Vocabulary
 
-/// What the store knows at the moment before sending.
+/// What the store knows of one job at the moment before sending.
 struct SendKnowledge {
-  /// The rev of the newest state of each context.
-  var newestRevs: [ContextKey: Int] = [:]
-  var deliveredRevs: [PushToken: Int] = [:]
-  var registrations: [PushToken: [Registration]] = [:]
-  var dismissed: Set<ContextKey> = []
-  var starts: [String: Start] = [:]
-  /// Dedupe keys of notifications that were resolved.
-  var resolved: Set<String> = []
-  /// Ids of alerts, and of what takes them back, that APNs accepted already.
-  var accepted: Set<String> = []
-  /// Ids of alerts that were sent and not answered.
-  var unanswered: Set<String> = []
+  var standing = PushStanding()
+  /// Of a start: the phone dismissed this card.
+  var isDismissed = false
+  /// Of a start: what became of it so far; nil when nobody asked for it.
+  var start: Start?
+  /// Of an alert: its notification was resolved.
+  var isResolved = false
+  /// Of an alert, or what takes one back: APNs accepted it already.
+  var isAccepted = false
+  /// Of an alert: it was sent and not answered.
+  var isUnanswered = false
 }
 
 /// The last look before a push goes out: is there still a reason to send it, and is it still the
@@ -31,34 +30,34 @@ enum SendDecision: Hashable {
       self = .drop(.expired)
       return
     }
-    guard let registration = known.registrations[job.token]?.first(where: job.isMeant) else {
+    guard let registration = known.standing.registrations.first(where: job.isMeant) else {
       self = .drop(.superseded(because: "the token is gone from the registry"))
       return
     }
     let refusal =
       switch job.event {
-      case .alert: Self.alertRefusal(job, known)
-      case .resolve: Self.acceptedRefusal(job, known)
+      case .alert: Self.alertRefusal(known)
+      case .resolve: Self.acceptedRefusal(known)
       case .start: Self.startRefusal(job, known, now)
       case .update, .end: Self.updateRefusal(job, known)
       }
     self = refusal.map(SendDecision.drop) ?? .send(registration)
   }
 
-  private static func alertRefusal(_ job: PushJob, _ known: SendKnowledge) -> Disposition? {
-    if let key = job.dedupeKey, known.resolved.contains(key) {
+  private static func alertRefusal(_ known: SendKnowledge) -> Disposition? {
+    if known.isResolved {
       return .superseded(because: "the notification is resolved")
     }
-    return acceptedRefusal(job, known)
+    return acceptedRefusal(known)
   }
 
-  private static func acceptedRefusal(_ job: PushJob, _ known: SendKnowledge) -> Disposition? {
-    known.accepted.contains(job.id) ? .superseded(because: "delivered already") : nil
+  private static func acceptedRefusal(_ known: SendKnowledge) -> Disposition? {
+    known.isAccepted ? .superseded(because: "delivered already") : nil
   }
 
   private static func updateRefusal(_ job: PushJob, _ known: SendKnowledge) -> Disposition? {
     if let refusal = newerRefusal(job, known) { return refusal }
-    if let delivered = known.deliveredRevs[job.token], delivered >= job.rev {
+    if let delivered = known.standing.deliveredRev, delivered >= job.rev {
       return .superseded(because: "rev \(delivered) was delivered already")
     }
     return nil
@@ -67,10 +66,10 @@ enum SendDecision: Hashable {
   private static func startRefusal(_ job: PushJob, _ known: SendKnowledge, _ now: UnixTime)
     -> Disposition?
   {
-    if let context = job.contextKey, known.dismissed.contains(context) {
+    if known.isDismissed {
       return .superseded(because: "the phone dismissed this card")
     }
-    if let start = known.starts[job.id] {
+    if let start = known.start {
       if start.acceptedAt != nil { return .superseded(because: "started already") }
       // One that ends later than any lease was taken before the clock was set back.
       if let until = start.claimedUntil, until > now, until - now <= APNsSender.startLease {
@@ -82,8 +81,7 @@ enum SendDecision: Hashable {
 
   /// A job for the newer state exists: the same builder made it in the same transaction.
   private static func newerRefusal(_ job: PushJob, _ known: SendKnowledge) -> Disposition? {
-    guard let context = job.contextKey, let newest = known.newestRevs[context] else { return nil }
-    guard newest > job.rev else { return nil }
+    guard let newest = known.standing.newestRev, newest > job.rev else { return nil }
     return .superseded(because: "rev \(newest) is newer than \(job.rev)")
   }
 }

@@ -5,6 +5,5 @@ import Pushes
 struct SenderMemory {
   var lanes = LaneBook()
   var breakers: [Lane: FailureBreaker] = [:]
-  var starts = StartLimiter()
   var prunedJobs = PrunedJobs()
 }

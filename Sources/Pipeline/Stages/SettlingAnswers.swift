@@ -49,6 +49,9 @@ extension APNsSender {
       for (sending, outcome) in answers {
         metrics.count(sending, outcome, now: now)
         trace(sending, outcome, now: now)
+        if sending.job.event == .start, outcome.remedy(sending.circumstances) == .done {
+          starts.accepted(sending.job.token, now: now)
+        }
       }
       metrics.show(memory.lanes)
       // What an open lane refused goes last, so that the next probe is another token's.
@@ -133,7 +136,6 @@ extension APNsSender {
     switch job.event {
     case .alert, .resolve: break
     case .start:
-      memory.starts.accepted(job.token, now: now)
       try transaction.acceptStart(of: job.sessionID, token: job.token, at: now)
     case .update, .end: break
     }

@@ -14,7 +14,7 @@ extension APNsSender {
       try !transaction.resolvedKeys(among: [key]).isEmpty
     else { return [] }
     let token = sending.job.token
-    let registrations = try transaction.registrations(of: [token])
+    let registrations = try transaction.registrations(of: [token])[token] ?? []
     let before = PushJob.resolveID(key, on: token)
     let isAgain = try !transaction.acceptedJobs(among: [before]).isEmpty
     return takingBack(sending.job, among: registrations, now: now, isAgain: isAgain)
@@ -37,17 +37,16 @@ extension APNsSender {
     let hasWaited = delivery.message.text(RetryHeader.lastError) == Self.otherSender
     // Past its time nobody will take it back who does not know that it was sent.
     let mayBeOver = disposition == .expired && (delivery.redelivered || hasWaited)
-    guard job.event == .alert, let key = job.dedupeKey, mayBeOver || known.resolved.contains(key)
+    guard job.event == .alert, mayBeOver || known.isResolved
     else { return Settlement(delivery, disposition) }
-    let isAccepted = known.accepted.contains(job.id)
-    if delivery.redelivered, !isAccepted, !hasWaited {
+    if delivery.redelivered, !known.isAccepted, !hasWaited {
       return Settlement(
         delivery, .retry(notBefore: Self.otherSenderWait, because: Self.otherSender))
     }
-    guard isAccepted || hasWaited || known.unanswered.contains(job.id) else {
+    guard known.isAccepted || hasWaited || known.isUnanswered else {
       return Settlement(delivery, disposition)
     }
-    let outgoing = takingBack(job, among: known.registrations, now: now)
+    let outgoing = takingBack(job, among: known.standing.registrations, now: now)
     return Settlement(delivery, disposition, outgoing: outgoing)
   }
 
@@ -65,11 +64,11 @@ extension APNsSender {
 
   /// Empty when the token is gone from the registry.
   private func takingBack(
-    _ alert: PushJob, among registrations: [PushToken: [Registration]], now: UnixTime,
+    _ alert: PushJob, among registrations: [Registration], now: UnixTime,
     isAgain: Bool = false
   ) -> [OutgoingMessage] {
     guard let key = alert.dedupeKey,
-      let registration = registrations[alert.token]?.first(where: alert.isMeant)
+      let registration = registrations.first(where: alert.isMeant)
     else { return [] }
     do {
       let job = try PushJob.resolve(

@@ -27,6 +27,8 @@ extension BrokerDeath {
     guard properties._flags & UInt32(AMQP_BASIC_HEADERS_FLAG) != 0 else { return nil }
     let table = properties.headers
     let entries = UnsafeBufferPointer(start: table.entries, count: Int(table.num_entries))
+    // Hardly any message has died: no string is made of the names of all those that have not.
+    guard entries.contains(where: { Self.tellsOfDeath($0.key) }) else { return nil }
     for entry in entries where String(entry.key) == "x-death" {
       if let newest = Self.newest(of: entry.value) {
         self = newest
@@ -43,6 +45,14 @@ extension BrokerDeath {
       }
     }
     return nil
+  }
+
+  private static func tellsOfDeath(_ name: amqp_bytes_t) -> Bool {
+    func begins(_ wanted: StaticString) -> Bool {
+      name.len >= wanted.utf8CodeUnitCount
+        && memcmp(name.bytes, wanted.utf8Start, wanted.utf8CodeUnitCount) == 0
+    }
+    return begins("x-death") || begins("x-first-death-") || begins("x-last-death-")
   }
 
   private static func newest(of field: amqp_field_value_t) -> BrokerDeath? {

@@ -11,14 +11,6 @@ extension SQLiteTransaction {
     return found
   }
 
-  func newestRevs(of contexts: [ContextKey]) throws -> [ContextKey: Int] {
-    var found: [ContextKey: Int] = [:]
-    for context in contexts {
-      found[context] = try connection.first(ActivitySQL.rev, context) { try $0.next() }
-    }
-    return found
-  }
-
   func liveActivityStates(of user: UserID) throws -> [ActivityState] {
     try connection.rows(ActivitySQL.live, user, read: readActivityState)
   }
@@ -79,7 +71,6 @@ enum ActivitySQL: String, SQLText {
       traceparent, extras
     FROM activity_state WHERE context_key = ?
     """
-  case rev = "SELECT rev FROM activity_state WHERE context_key = ?"
   case live = """
     SELECT context_key, session_id, user_id, rev, event, content_state, attributes_type,
       attributes, alert_title, alert_body, stale_at_ms, dismiss_at_ms, deadline_ms, caused_at_ms,

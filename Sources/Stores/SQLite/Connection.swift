@@ -31,6 +31,7 @@ package final class Connection: @unchecked Sendable {
     guard path.hasPrefix("/") else {
       throw StoreError("the database's path is \"\(path)\"; want an absolute one")
     }
+    _ = Self.configuration
     var opened: OpaquePointer?
     let purpose =
       access == .look ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -56,6 +57,9 @@ package final class Connection: @unchecked Sendable {
     for statement in statements.values { statement.finalize() }
     sqlite3_close_v2(handle)
   }
+
+  /// Of the library, once for the process: before its first connection.
+  private static let configuration = lockstep_sqlite_count_no_memory()
 
   private func configure(_ access: Access) throws {
     if access == .write { try switchToWriteAheadLog() }
@@ -106,44 +110,41 @@ extension Connection {
   ///
   /// - Returns: how many rows it inserted, changed or removed.
   @discardableResult
-  func run(_ sql: some SQLText, _ values: any SQLValue...) throws -> Int {
-    _ = try rows(sql, values) { _ in }
-    return Int(sqlite3_changes64(handle))
+  func run<each Value: SQLValue>(_ sql: some SQLText, _ values: repeat each Value) throws -> Int {
+    try prepared(sql).run(repeat each values)
   }
 
   /// The first row, read by `read`; nil when there is none.
-  func first<Element>(
-    _ sql: some SQLText, _ values: any SQLValue..., read: (inout Row) throws -> Element
+  func first<Element, each Value: SQLValue>(
+    _ sql: some SQLText, _ values: repeat each Value, read: (inout Row) throws -> Element
   ) throws -> Element? {
-    try rows(sql, values, read: read).first
+    try rows(sql, repeat each values, read: read).first
   }
 
-  func rows<Element>(
-    _ sql: some SQLText, _ values: any SQLValue..., read: (inout Row) throws -> Element
+  func rows<Element, each Value: SQLValue>(
+    _ sql: some SQLText, _ values: repeat each Value, read: (inout Row) throws -> Element
   ) throws -> [Element] {
-    try rows(sql, values, read: read)
-  }
-
-  private func rows<Element>(
-    _ sql: some SQLText, _ values: [any SQLValue], read: (inout Row) throws -> Element
-  ) throws -> [Element] {
-    if let failed { throw failed }
-    let statement = try prepared(sql.rawValue)
-    defer { statement.reset() }
-    try check(statement.bind(values))
     var elements: [Element] = []
+    try prepared(sql).each(repeat each values) { elements.append(try read(&$0)) }
+    return elements
+  }
+
+  /// A statement that many rows are to be run through: found once, not once for each.
+  func prepared(_ sql: some SQLText) throws -> PreparedStatement {
+    PreparedStatement(connection: self, statement: try prepared(sql.rawValue))
+  }
+
+  fileprivate func rows(_ statement: Statement, read: (inout Row) throws -> Void) throws {
     while true {
       let code = statement.step()
-      guard code == SQLITE_ROW else {
-        try check(code)
-        return elements
-      }
+      guard code == SQLITE_ROW else { return try check(code) }
       var row = statement.row
-      elements.append(try read(&row))
+      try read(&row)
     }
   }
 
   private func prepared(_ sql: String) throws -> Statement {
+    if let failed { throw failed }
     if let known = statements[sql] { return known }
     var made: OpaquePointer?
     let keep = UInt32(SQLITE_PREPARE_PERSISTENT)
@@ -171,7 +172,14 @@ extension Connection {
     try check(sqlite3_exec(handle, script, nil, nil, nil))
   }
 
-  private func check(_ code: Int32) throws {
+  fileprivate func checkStillGood() throws {
+    if let failed { throw failed }
+  }
+
+  /// How many rows the last statement inserted, changed or removed.
+  fileprivate var changes: Int { Int(sqlite3_changes64(handle)) }
+
+  fileprivate func check(_ code: Int32) throws {
     guard code != SQLITE_OK, code != SQLITE_DONE else { return }
     let error = failure(sqliteReason(handle, code: code))
     if isInTransaction, failed == nil { failed = error }
@@ -179,6 +187,31 @@ extension Connection {
   }
 
   package func failure(_ reason: String) -> StoreError { StoreError("\(path): \(reason)") }
+}
+
+/// A statement and the connection that it was prepared on.
+struct PreparedStatement {
+  fileprivate let connection: Connection
+  fileprivate let statement: Statement
+
+  /// Runs it for one set of values, one per parameter.
+  ///
+  /// - Returns: how many rows it inserted, changed or removed.
+  @discardableResult
+  func run<each Value: SQLValue>(_ values: repeat each Value) throws -> Int {
+    try each(repeat each values) { _ in }
+    return connection.changes
+  }
+
+  /// Runs it for one set of values, and has `read` read each row it gives.
+  func each<each Value: SQLValue>(
+    _ values: repeat each Value, read: (inout Row) throws -> Void
+  ) throws {
+    try connection.checkStillGood()
+    defer { statement.reset() }
+    try connection.check(statement.bind(repeat each values))
+    try connection.rows(statement, read: read)
+  }
 }
 
 // MARK: Transactions

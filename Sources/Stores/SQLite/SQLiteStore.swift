@@ -63,7 +63,7 @@ package final class SQLiteStore: Store {
     + texts(of: NotificationSQL.self) + texts(of: IdempotencySQL.self) + texts(of: OutboxSQL.self)
     + texts(of: SubscriptionSQL.self) + texts(of: HistorySQL.self)
     + texts(of: TokenListingSQL.self) + texts(of: TokenAgeSQL.self)
-    + texts(of: DrivenActivitySQL.self)
+    + texts(of: DrivenActivitySQL.self) + texts(of: StandingSQL.self)
 
   private static func texts<SQL: SQLText>(of: SQL.Type) -> [String] {
     SQL.allCases.map(\.rawValue)

@@ -11,13 +11,14 @@ struct Statement {
   init(handle: OpaquePointer) { self.handle = handle }
 
   /// - Returns: `SQLITE_OK`, or the first other code.
-  func bind(_ values: [any SQLValue]) -> Int32 {
-    precondition(
-      values.count == Int(sqlite3_bind_parameter_count(handle)), "one value per parameter")
-    for (index, value) in values.enumerated() {
-      let code = value.bind(to: handle, at: Int32(index + 1))
+  func bind<each Value: SQLValue>(_ values: repeat each Value) -> Int32 {
+    var index: Int32 = 0
+    for value in repeat each values {
+      index += 1
+      let code = value.bind(to: handle, at: index)
       if code != SQLITE_OK { return code }
     }
+    precondition(index == sqlite3_bind_parameter_count(handle), "one value per parameter")
     return SQLITE_OK
   }
 

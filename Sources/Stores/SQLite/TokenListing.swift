@@ -25,7 +25,7 @@ extension SQLiteTransaction {
 
 enum TokenListingSQL: String, SQLText {
   case all = """
-    SELECT rowid, user_id, token, kind, context_key, activity_id, attributes_type, environment,
+    SELECT rowid, token, user_id, kind, context_key, activity_id, attributes_type, environment,
       bundle_id, device_id, frequent_pushes_enabled, registered_at_ms, proven_at_ms,
       delivered_rev, pruned_at_ms, pruned_because
     FROM tokens
@@ -36,7 +36,7 @@ enum TokenListingSQL: String, SQLText {
     ORDER BY rowid LIMIT ?7
     """
   case ofUser = """
-    SELECT rowid, user_id, token, kind, context_key, activity_id, attributes_type, environment,
+    SELECT rowid, token, user_id, kind, context_key, activity_id, attributes_type, environment,
       bundle_id, device_id, frequent_pushes_enabled, registered_at_ms, proven_at_ms,
       delivered_rev, pruned_at_ms, pruned_because
     FROM tokens

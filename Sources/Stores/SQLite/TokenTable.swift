@@ -51,13 +51,13 @@ extension SQLiteTransaction {
 
   /// One prepared statement per key is faster than one over `json_each`, which has to write and
   /// read JSON. Keys without rows are left out.
-  private func found<Key: Hashable, Element>(_ keys: [Key], _ rows: (Key) throws -> [Element])
-    rethrows -> [Key: [Element]]
+  private func found<Key: Hashable>(_ keys: [Key], _ rows: (Key) throws -> [Registration])
+    rethrows -> [Key: [Registration]]
   {
-    var found: [Key: [Element]] = [:]
+    var found: [Key: [Registration]] = [:]
     for key in keys where found[key] == nil {
       let elements = try rows(key)
-      if !elements.isEmpty { found[key] = elements }
+      if !elements.isEmpty { found[key] = elements.inOrder }
     }
     return found
   }
@@ -88,27 +88,35 @@ extension SQLiteTransaction {
     try connection.first(TokenSQL.contextOfActivity, user, activityID) { try $0.next() }
   }
 
-  func deliveredRevs(to tokens: [PushToken]) throws -> [PushToken: Int] {
-    var found: [PushToken: Int] = [:]
-    for token in tokens {
-      let rev = try connection.first(TokenSQL.deliveredRev, token) { try $0.next() as Int? }
-      found[token] = rev ?? nil
-    }
-    return found
-  }
-
-  func raiseDeliveredRev(to rev: Int, token: PushToken) throws {
-    try connection.run(TokenSQL.raiseDeliveredRev, token, rev)
-  }
-
   func forgetDeliveredRev(of token: PushToken) throws {
     try connection.run(TokenSQL.forgetDeliveredRev, token)
   }
 }
 
+extension [Registration] {
+  /// The oldest first. Sorted here: a key hardly ever has two rows, and to sort one SQLite makes a
+  /// table, which costs as much as finding it.
+  var inOrder: [Registration] {
+    count < 2 ? self : sorted { $0.isBefore($1) }
+  }
+}
+
+extension Registration {
+  fileprivate func isBefore(_ other: Registration) -> Bool {
+    (registeredAt, token.hex, kind.rawValue, attributesType ?? "")
+      < (other.registeredAt, other.token.hex, other.kind.rawValue, other.attributesType ?? "")
+  }
+}
+
 func readRegistration(_ row: inout Row) throws -> Registration {
+  let token: PushToken = try row.next()
+  return try readRegistration(&row, of: token)
+}
+
+/// Reads the columns behind the token.
+func readRegistration(_ row: inout Row, of token: PushToken) throws -> Registration {
   Registration(
-    userID: try row.next(), token: try row.next(), kind: try row.next(),
+    userID: try row.next(), token: token, kind: try row.next(),
     contextKey: try row.next(), activityID: try row.next(), attributesType: try row.next(),
     environment: try row.next(), bundleID: try row.next(), deviceID: try row.next(),
     frequentPushesEnabled: try row.next(), registeredAt: try row.next(), provenAt: try row.next())
@@ -153,22 +161,19 @@ enum TokenSQL: String, SQLText {
       AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR attributes_type = ?4)
     """
   case ofContext = """
-    SELECT user_id, token, kind, context_key, activity_id, attributes_type, environment,
+    SELECT token, user_id, kind, context_key, activity_id, attributes_type, environment,
       bundle_id, device_id, frequent_pushes_enabled, registered_at_ms, proven_at_ms
     FROM tokens WHERE context_key = ? AND kind = 'la-update' AND pruned_at_ms IS NULL
-    ORDER BY registered_at_ms, token
     """
   case ofUser = """
-    SELECT user_id, token, kind, context_key, activity_id, attributes_type, environment,
+    SELECT token, user_id, kind, context_key, activity_id, attributes_type, environment,
       bundle_id, device_id, frequent_pushes_enabled, registered_at_ms, proven_at_ms
     FROM tokens WHERE user_id = ? AND kind = ? AND pruned_at_ms IS NULL
-    ORDER BY registered_at_ms, token
     """
   case ofToken = """
-    SELECT user_id, token, kind, context_key, activity_id, attributes_type, environment,
+    SELECT token, user_id, kind, context_key, activity_id, attributes_type, environment,
       bundle_id, device_id, frequent_pushes_enabled, registered_at_ms, proven_at_ms
     FROM tokens WHERE token = ? AND pruned_at_ms IS NULL
-    ORDER BY registered_at_ms, kind, attributes_type
     """
   case markProven = """
     UPDATE tokens SET proven_at_ms = ?2 WHERE token = ?1 AND proven_at_ms IS NULL
@@ -195,10 +200,5 @@ enum TokenSQL: String, SQLText {
     WHERE user_id = ? AND activity_id = ? AND context_key IS NOT NULL
     ORDER BY registered_at_ms DESC, token LIMIT 1
     """
-  case deliveredRev = "SELECT max(delivered_rev) FROM tokens WHERE token = ?"
   case forgetDeliveredRev = "UPDATE tokens SET delivered_rev = NULL WHERE token = ?"
-  case raiseDeliveredRev = """
-    UPDATE tokens SET delivered_rev = ?2
-    WHERE token = ?1 AND (delivered_rev IS NULL OR delivered_rev < ?2)
-    """
 }

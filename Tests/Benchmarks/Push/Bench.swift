@@ -3,12 +3,14 @@ import Glibc
 import ServiceRuntime
 
 /// What `Tests/Benchmarks/push` runs: the stand-in that everybody pushes to, our transport alone,
-/// and our whole sender. Each prints one line of JSON.
+/// and our whole sender, whose jobs another process has put into the queue. Each that measures
+/// prints one line of JSON.
 enum Bench {
   struct Usage: Error, CustomStringConvertible {
     let description =
       "wanted: stand-in DIR | transport PORT CA PUSHES"
-      + " | faults PUSHES DIR | sender PORT CA PUSHES AMQP_URL QUEUES_FILE DIR"
+      + " | faults PUSHES DIR | jobs PUSHES AMQP_URL QUEUES_FILE DIR"
+      + " | sender PORT CA PUSHES AMQP_URL QUEUES_FILE DIR"
   }
 
   static func run(_ words: [String]) throws {
@@ -18,11 +20,14 @@ enum Bench {
       let server = try Server(port: words[1], authorityFile: words[2])
       try TransportBench.run(server, pushes: number(words[3]))
     case ("faults", 3): try FaultBench.run(pushes: number(words[1]), directory: words[2])
+    case ("jobs", 5):
+      try SenderJobs(
+        SenderPlace(brokerURL: words[2], queuesFile: words[3], directory: words[4])
+      ).put(number(words[1]))
     case ("sender", 7):
-      let server = try Server(port: words[1], authorityFile: words[2])
       try SenderBench(
-        server, pushes: number(words[3]), brokerURL: words[4], queuesFile: words[5],
-        directory: words[6]
+        SenderPlace(brokerURL: words[4], queuesFile: words[5], directory: words[6]),
+        server: Server(port: words[1], authorityFile: words[2]), pushes: number(words[3])
       ).run()
     default: throw Usage()
     }
@@ -76,22 +81,30 @@ struct Meter {
   struct Reading {
     let wall: Duration
     let cpu: Duration
+    let resident_MiB: Double
 
-    /// One line of JSON.
-    func report(_ name: String, pushes: Int, _ more: [String: Double] = [:]) {
+    /// One line of JSON. `memory`: resident memory at even steps of the run, in MiB.
+    func report(
+      _ name: String, pushes: Int, _ more: [String: Double] = [:], memory: [Double] = []
+    ) {
       let seconds = wall / .seconds(1)
       var values: [String: Double] = [
         "pushes": Double(pushes), "seconds": seconds, "per_second": Double(pushes) / seconds,
         "cpu_us_per_push": cpu / .microseconds(1) / Double(pushes),
-        "resident_mib": Meter.resident_MiB,
       ]
       values.merge(more) { _, new in new }
-      let members = values.sorted { $0.key < $1.key }
-        .map { "\"\($0.key)\":\(($0.value * 100).rounded() / 100)" }
-      print("{\"name\":\"\(name)\"," + members.joined(separator: ",") + "}")
+      let members = values.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\(Self.text($0.value))" }
+      let points = (memory.isEmpty ? [resident_MiB] : memory).map(Self.text)
+      let all = members + ["\"resident_mib\":[\(points.joined(separator: ","))]"]
+      print("{\"name\":\"\(name)\"," + all.joined(separator: ",") + "}")
       fflush(nil)
     }
+
+    private static func text(_ value: Double) -> String { "\((value * 100).rounded() / 100)" }
   }
 
-  func reading() -> Reading { Reading(wall: Self.monotonic() - wall, cpu: Self.cpu() - cpu) }
+  func reading() -> Reading {
+    Reading(
+      wall: Self.monotonic() - wall, cpu: Self.cpu() - cpu, resident_MiB: Self.resident_MiB)
+  }
 }

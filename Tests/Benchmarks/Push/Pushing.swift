@@ -1,4 +1,5 @@
 import APNsTransport
+import Cryptography
 import Foundation
 import Pipeline
 import Pushes
@@ -28,15 +29,14 @@ enum Pushing {
     ).encoded()
   }
 
+  /// 160 digits, in no order.
   static func token(_ number: Int) throws -> PushToken {
-    let digits = String(number, radix: 16)
-    return try PushToken(hex: String(repeating: "0", count: 160 - digits.count) + digits)
+    let digits = (0..<3).map { Digest.sha256("\(number) \($0)").hex }.joined()
+    return try PushToken(hex: String(digits.prefix(160)))
   }
 
-  static func apnsID(_ number: Int) -> String {
-    let digits = String(number)
-    return "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
-  }
+  /// As real ones are: in no order.
+  static func apnsID(_ number: Int) -> String { UUIDText.named(["bench", String(number)]) }
 
   static func transport(
     to server: Server, metrics: Metrics,
