@@ -19,6 +19,8 @@ final class Crew {
   private let apiPorts: [UInt16]
   private var hired = 0
   private let proxy: Child
+  /// How many processes have had a successor.
+  private(set) var replaced = 0
 
   /// Two of each, ready. `installation` runs only the simulator; its API's address becomes the
   /// proxy's.
@@ -105,11 +107,13 @@ final class Crew {
       for _ in 0..<2 {
         try hire(role, working: working)
         #expect(try dismiss(role, working: working) == 0, "\(role)")
+        replaced += 1
       }
     }
     for port in apiPorts {
       #expect(try dismiss(.api, working: working) == 0)
       try hire(.api, httpPort: port, working: working)
+      replaced += 1
     }
   }
 
