@@ -124,7 +124,9 @@ struct PhonesOfActivity {
     let contexts = activity.recipients.map { activity.contextKey(of: $0.userID) }
     starts = Dictionary(grouping: try rows.starts(of: [activity.sessionID]), by: \.contextKey)
     tokens = try rows.updateTokens(of: contexts)
-    delivered = try rows.deliveredRevs(to: tokens.values.flatMap { $0.map(\.token) })
+    let bound = tokens.values.flatMap { $0.map(\.token) }
+    let standings = try rows.standings(of: bound.map { ($0, nil) })
+    delivered = zip(bound, standings).reduce(into: [:]) { $0[$1.0] = $1.1.deliveredRev }
     reports = Dictionary(grouping: try rows.reports(of: contexts), by: \.contextKey)
   }
 
