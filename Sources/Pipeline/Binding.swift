@@ -38,12 +38,14 @@ package enum Binding {
     ).map(\.contextKey).filter { seen.insert($0).inserted }
     guard !started.isEmpty else { return [] }
     let states = try rows.activityStates(started)
-    let claimed = try rows.updateTokens(of: started)
+    // A token that is dead by now came for its card all the same.
+    let claimed = try Set(
+      rows.tokenRows(TokenQuery(user: registration.userID, kind: .update)).map(\.registration)
+        .filter { $0.deviceID == registration.deviceID }.compactMap(\.contextKey))
     let dismissed = try rows.dismissed(among: started)
     return started.filter { context in
-      let isClaimed = (claimed[context] ?? []).contains { $0.deviceID == registration.deviceID }
       let type = states[context]?.attributesType
-      return !isClaimed && !dismissed.contains(context)
+      return !claimed.contains(context) && !dismissed.contains(context)
         && (registration.attributesType == nil || registration.attributesType == type)
     }
   }

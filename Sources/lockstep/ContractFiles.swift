@@ -13,7 +13,7 @@ enum ContractFiles {
 
   /// The two that are compiled in, and those of the folder; the problem is noted in `settings`.
   static func catalog(reading settings: inout SettingsReader) -> ContractCatalog {
-    settings.value(settingName, catalog) ?? .builtIn
+    settings.value("CONTRACTS_DIR", catalog) ?? .builtIn
   }
 
   /// Every `*.json` in the folder.

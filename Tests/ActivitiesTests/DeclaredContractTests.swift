@@ -101,8 +101,7 @@ private struct Broken: CustomTestStringConvertible, Sendable {
 
   @Test func `two contracts of one type are refused`() throws {
     let shopping = try Declared.contract("shopping")
-    let error = DuplicateContract(attributesType: "ShoppingActivityAttributes")
-    #expect(throws: error) { try ContractCatalog(declared: [shopping, shopping]) }
+    #expect(throws: DuplicateContract.self) { try ContractCatalog(declared: [shopping, shopping]) }
   }
 }
 

@@ -21,7 +21,7 @@ import Vocabulary
     ("shiny-full.json", delivery),
     ("shiny-empty.json", [:]),
     ("shiny-indeterminate.json", ["title": "Working", "indeterminate": true, "body": nil]),
-  ])
+  ] as [(String, JSONValue)])
   func `a state is written as Shiny's own serializer writes it`(name: String, state: JSONValue)
     throws
   {

@@ -23,6 +23,7 @@ struct Invariants {
     checked.nothingIsLeftOver()
     try checked.everyEventHasOneEnd()
     try checked.everyPhoneShowsTheTruth(isOver: isOver)
+    if let shop = world.shop { checked.found += try shop.problems(isOver: isOver) }
     checked.phonesComplainOfNothing()
     checked.everyPushHasOneID()
     return checked.found
@@ -50,7 +51,7 @@ struct Invariants {
     var expiries: [SessionID: Int] = [:]
     for stored in world.ledger.events {
       let id = stored.message.id
-      let isSession = stored.routingKey != Event.tokenRegisteredType
+      let isSession = SessionEventType(typeName: stored.routingKey) != nil
       for stage in isSession ? [StageName.build, .notify] : [.build] {
         let place = Ledger.Place(stage: stage, message: id)
         if ends.removeValue(forKey: place) == nil {

@@ -22,6 +22,7 @@ enum Keys {
     var made: [UserID: String] = [:]
     for (user, scope) in [
       (Samples.dennis.userID, "user"), (Samples.mara.userID, "user"), (People.kitchen, "service"),
+      (Shop.customer, "user"), (Shop.service, "service"),
     ] {
       let claims: JSONValue = [
         "sub": .string(user.text), "exp": .integer(expiry), "scope": .string(scope),

@@ -52,7 +52,8 @@ final class People {
 
   func phones(of user: UserID) -> [String] {
     world.airwaves.fleet.phoneIDs.filter {
-      world.airwaves.fleet.phones[$0]?.identity.userID == user
+      let identity = world.airwaves.fleet.phones[$0]?.identity
+      return identity?.userID == user
     }
   }
 
@@ -91,11 +92,13 @@ final class People {
       && String(decoding: response.data, as: UTF8.self).contains("in-progress")
   }
 
-  private func call(_ user: UserID, _ target: String, _ body: JSONValue = [:]) {
+  func call(
+    _ user: UserID, _ target: String, _ body: JSONValue = [:], method: String = "POST"
+  ) {
     keys += 1
     make(
       Call(
-        user: user, method: "POST", target: target, body: body, key: "key-\(keys)", phone: nil))
+        user: user, method: method, target: target, body: body, key: "key-\(keys)", phone: nil))
   }
 
   /// The truth, as this user sees it; nobody disturbs the asking.

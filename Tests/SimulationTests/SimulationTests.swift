@@ -29,6 +29,21 @@ import Testing
     }
   }
 
+  /// Fewer: activities take the same way as sessions, and only what is their own is new.
+  private static let activityBatches: [Range<UInt64>] =
+    seed.map { [$0..<$0 + 1] }
+    ?? stride(from: 0, to: worlds / 4, by: Int(batch)).map { $0..<min($0 + batch, worlds / 4) }
+
+  @Test(arguments: activityBatches)
+  func `activities keep the same promises`(seeds: Range<UInt64>) throws {
+    for seed in seeds {
+      let world = try World(seed: seed, hasActivities: true, keepsStory: Self.seed != nil)
+      let problems = try world.play()
+      if Self.seed != nil { print(world.chaos.story.joined(separator: "\n")) }
+      #expect(problems.isEmpty, "replay: \(Self.replay(seed))")
+    }
+  }
+
   @Test func `a seed plays the same world again`() throws {
     for seed: UInt64 in 0..<3 {
       let first = try World(seed: seed)

@@ -1,3 +1,4 @@
+import Activities
 import Cryptography
 import Foundation
 import HTTPAPI
@@ -31,10 +32,15 @@ final class World {
   private var processes: [Process] = []
   private var apis: [(life: Life, api: API)] = []
   private var people: People!
+  /// Nil in a world without activities.
+  private(set) var shop: Shop?
   private var begun = 0
   private let sessionIDs: SessionIDs
 
-  init(seed: UInt64, broken: BrokenRule? = nil, keepsStory: Bool = false) throws {
+  /// `hasActivities`: a program drives activities on Shiny phones besides.
+  init(
+    seed: UInt64, broken: BrokenRule? = nil, hasActivities: Bool = false, keepsStory: Bool = false
+  ) throws {
     chaos = Chaos(seed: seed, keepsStory: keepsStory)
     self.broken = broken
     sessionIDs = SessionIDs(seed: seed)
@@ -44,8 +50,16 @@ final class World {
       _ = try fleet.add(
         id: name, userID: user.userID, name: user.name ?? "", environment: .production)
     }
+    if hasActivities {
+      for name in ["s1", "s2"] {
+        _ = try fleet.add(
+          id: name, userID: Shop.customer, name: "Sina", environment: .production,
+          app: ShinyContract())
+      }
+    }
     airwaves = Airwaves(fleet: fleet, bundleID: Samples.bundle, time: time, chaos: chaos)
     people = People(in: self)
+    if hasActivities { shop = Shop(in: self, people) }
     airwaves.onCalls = { [unowned self] in $0.forEach(people.tell) }
     processes = Process.copies.enumerated().map { Process($1, number: $0, in: self) }
     apis = (0..<2).map { newAPI($0) }
@@ -107,13 +121,16 @@ final class World {
   /// - Returns: what was found wrong, in words.
   func play() throws -> [String] {
     people.introduceThemselves()
-    for _ in 0..<Self.steps { step() }
+    for _ in 0..<Self.steps {
+      if shop != nil, chaos.number(in: 0...5) == 0 { shop?.act() } else { step() }
+    }
     chaos.note("faults stop")
     stopFaults()
     var problems = settle() ? [] : ["does not come to rest"]
     problems += try Invariants(self, people).problems()
     // Every session that goes on runs out now.
     time.advance(by: Self.limits.lifeMax)
+    if shop != nil { time.advance(by: Shop.lifeMax) }
     if !settle() { problems.append("does not come to rest after the sessions ran out") }
     problems += try Invariants(self, people).problems(isOver: true)
     chaos.note("\(time.elapsed())")
@@ -234,6 +251,7 @@ final class World {
       var happened = people.callAgain()
       happened = people.phoneCalls() || happened
       happened = people.startOwnCard() || happened
+      happened = shop?.bindUnbound() ?? false || happened
       for place in processes.indices { happened = turn(place) || happened }
       if happened { continue }
       guard let wait = nextDue() else { return true }

@@ -86,7 +86,8 @@ extension TokenQuery {
       && (kind == nil || token.registration.kind == kind)
       && (isPruned == nil || (token.pruned != nil) == isPruned)
       && (isUnbound == nil
-        || (token.registration.kind == .update && token.registration.contextKey == nil) == isUnbound)
+        || isUnbound
+          == (token.registration.kind == .update && token.registration.contextKey == nil))
       && (prunedBecause == nil || token.pruned?.reason == prunedBecause)
       && (prunedSince.map { since in token.pruned.map { $0.at >= since } ?? false } ?? true)
   }

@@ -8,10 +8,10 @@ import Vocabulary
 ///         "attributes": { "type": "object", "properties": { … }, "required": [ … ] },
 ///         "contentState": { "type": "object", "properties": { … }, "required": [ … ] } } }
 ///
-/// A field is a `string` (`maxLength`), `integer`, `number` (`minimum` and `maximum`), `boolean`, an
-/// `array` with `items`, an `object` with `properties` or with `additionalProperties` of one type. A
-/// date says its `format`, one of ``DateForm``. Whatever is not in `required` is optional in Swift
-/// and left out when absent.
+/// A field is a `string` (`maxLength`), `integer`, `number` (`minimum` and `maximum`), `boolean`,
+/// an `array` with `items`, an `object` with `properties` or with `additionalProperties` of one
+/// type. A date says its `format`, one of ``DateForm``. Whatever is not in `required` is optional
+/// in Swift and left out when absent.
 package struct DeclaredContract: ActivityContract, Hashable {
   package let attributesType: String
   package let attributes: Shape

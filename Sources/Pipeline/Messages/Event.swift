@@ -6,9 +6,9 @@ import Vocabulary
 /// The record of something that happened: a CloudEvent (1.0, structured JSON) on the events
 /// exchange.
 ///
-/// It carries the whole session or activity, so that workers need no session table and a recording needs no
-/// API. Another program may write it too: unknown extra members are ignored, a missing required one
-/// is named.
+/// It carries the whole session or activity, so that workers need no session table and a recording
+/// needs no API. Another program may write it too: unknown extra members are ignored, a missing
+/// required one is named.
 package struct Event: Hashable, Sendable {
   package static let contentType = "application/cloudevents+json"
 

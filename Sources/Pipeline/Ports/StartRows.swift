@@ -17,7 +17,7 @@ package struct Start: Hashable, Sendable {
   package let userID: UserID?
   /// Of the push-to-start token's registration; nil when it named none.
   package let deviceID: String?
-  /// While a sender holds it, until when.
+  /// While a sender holds it, until when; a moment that has passed says that it went out.
   package var claimedUntil: UnixTime?
   package var acceptedAt: UnixTime?
 

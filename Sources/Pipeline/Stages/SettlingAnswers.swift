@@ -74,7 +74,8 @@ extension APNsSender {
       memory.breakers[sending.lane, default: FailureBreaker()].succeeded(now: now)
     }
     if remedy != .done, job.event == .start {
-      try transaction.claimStart(of: job.sessionID, token: job.token, until: nil)
+      // Free again, and known to have gone out: a card may be there all the same.
+      try transaction.claimStart(of: job.sessionID, token: job.token, until: now)
     }
     if !remedy.decidesLane { memory.lanes.undecided(on: sending.lane, now: now) }
     switch remedy {

@@ -10,6 +10,7 @@ import Vocabulary
 /// - `POST /phones` with a ``PhoneOrder``: a new phone, its tokens known to the API.
 /// - `POST /phones/{id}/start-local {session_id}`: its app opens a session and starts its card.
 /// - `POST /phones/{id}/offline`, `online`, `uninstall`, and `dismiss {session_id?}`.
+/// - `POST /phones/{id}/rotate`: new update tokens, and its app registers all tokens again.
 /// - `GET /verdict`: every card against what the API says now.
 /// - `GET /pushes?limit=`: the newest requests to the stand-in for APNs, oldest first.
 /// - `GET /browsers`, `GET /browsers/{id}`: what each browser shows, decrypted.
@@ -91,6 +92,8 @@ struct ControlAPI: Sendable {
     case "dismiss":
       let choice = request.body.isEmpty ? nil : try decoded(request, SessionChoice.self)
       act(on: id) { phone, _, now in phone.dismiss(choice?.session, at: now) }
+    case "rotate":
+      act(on: id) { phone, mint, _ in phone.rotateTokens(mint: &mint) }
     case "uninstall":
       act(on: id) { phone, _, now in
         phone.uninstall(at: now)

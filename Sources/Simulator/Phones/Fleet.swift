@@ -138,6 +138,7 @@ package struct Fleet: Sendable {
     } else {
       showing.remove(phone.identity.id)
     }
+    for token in phone.retiredTokens { settle(token, .update, lives: false) }
     for card in phone.cards { settle(card.updateToken, .update, lives: card.standing.isLive) }
     guard !phone.isInstalled else { return }
     settle(phone.identity.alertToken, .alert, lives: false)

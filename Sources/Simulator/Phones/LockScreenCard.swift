@@ -23,8 +23,8 @@ package struct LockScreenCard: Hashable, Sendable {
   package enum Origin: String, Codable, Hashable, Sendable { case push, local }
 
   package let activityID: String
-  /// Lower-case digits; APNs makes a new one for each activity.
-  package let updateToken: String
+  /// Lower-case digits; APNs makes a new one for each activity, and sometimes another later.
+  package internal(set) var updateToken: String
   package let origin: Origin
   /// Which contract its app has.
   package let attributesType: String

@@ -5,8 +5,8 @@ import Vocabulary
 /// A phone as iOS behaves, from its push inbox to its Lock Screen.
 ///
 /// A value: things happen to it, and it says what it wants done. It decodes by the contract that
-/// its app was compiled with, as the plain JSON decoder does, and drops what does not decode, as iOS
-/// does.
+/// its app was compiled with, as the plain JSON decoder does, and drops what does not decode, as
+/// iOS does.
 package struct VirtualPhone: Hashable, Sendable {
   /// The longest life of a Live Activity. Source: developer.apple.com, "Displaying live data".
   package static let lifeMax = Duration.seconds(8 * 3600)
@@ -34,6 +34,8 @@ package struct VirtualPhone: Hashable, Sendable {
   package var inbox: Inbox?
   package internal(set) var counts = PhoneCounts()
   private var budget: PushBudget
+  /// Update tokens that iOS has replaced.
+  private(set) var retiredTokens: [String] = []
 
   package init(_ identity: PhoneIdentity, budget: PushBudget = PushBudget()) {
     self.identity = identity
@@ -147,6 +149,18 @@ extension VirtualPhone {
       effects.append(.call(identity.report("dismissed", of: cards[index])))
     }
     return effects
+  }
+
+  /// iOS gives every live card a new update token, and the app registers all its tokens again.
+  package mutating func rotateTokens(mint: inout TokenMint) -> [PhoneEffect] {
+    guard isInstalled else { return [] }
+    var calls = identity.registrations
+    for index in cards.indices where cards[index].standing.isLive {
+      retiredTokens.append(cards[index].updateToken)
+      cards[index].updateToken = mint.activityToken()
+      calls.append(identity.registration(of: cards[index]))
+    }
+    return calls.map(PhoneEffect.call)
   }
 
   /// From now on APNs answers 410 to its tokens. The app can report nothing any more.

@@ -113,7 +113,7 @@ extension Installation {
   func ask(_ user: String, _ method: String, _ path: String, _ body: JSONValue? = nil) throws
     -> JSONValue
   {
-    let headers = method == "POST" ? ["idempotency-key": UUIDText.random()] : [:]
+    let headers = method != "GET" ? ["idempotency-key": UUIDText.random()] : [:]
     var last: HTTPClientResponse?
     try wait(for: "an answer to \(method) \(path)") {
       last = try send(user, method, path, body?.encoded, headers: headers)

@@ -18,12 +18,14 @@ struct Phones {
     return try JSONValue(parsing: answer.body)
   }
 
-  /// A phone of `user`, its tokens registered; `id` nil is the user's name.
-  func add(_ user: String, id: String? = nil) throws {
+  /// A phone of `user`, its tokens registered; `id` nil is the user's name, `app` nil the cook
+  /// session's.
+  func add(_ user: String, id: String? = nil, app: String? = nil) throws {
     let answer = try call(
       "POST", "/phones",
       [
-        "id": .string(id ?? user), "user_id": .string(user), "name": .string(user.capitalized),
+        "attributes_type": app.map { .string($0) } ?? .null, "id": .string(id ?? user),
+        "user_id": .string(user), "name": .string(user.capitalized),
         "emoji": "🐢", "tint": "teal", "locale": "de-DE",
         "token": .string(try installation.token(user)), "api_url": .string(installation.apiURL),
       ])
@@ -32,9 +34,16 @@ struct Phones {
     }
   }
 
-  /// `what`: `offline`, `online`, `dismiss` or `uninstall`.
-  func make(_ phone: String, _ what: String) throws {
-    _ = try call("POST", "/phones/\(phone)/\(what)")
+  /// `what`: `offline`, `online`, `rotate`, `dismiss` or `uninstall`.
+  func make(_ phone: String, _ what: String, of session: String? = nil) throws {
+    _ = try call(
+      "POST", "/phones/\(phone)/\(what)", session.map { ["session_id": .string($0)] })
+  }
+
+  /// All there ever were, newest first.
+  func cards(of phone: String) throws -> [Card] {
+    guard case .array(let cards)? = try call("GET", "/phones/\(phone)")["cards"] else { return [] }
+    return cards.map(Card.init)
   }
 
   func startLocally(_ session: CookSession, on phone: String) throws {

@@ -1,0 +1,140 @@
+import Activities
+import Foundation
+import Pipeline
+import Pushes
+import Testing
+import Vocabulary
+
+private func activity(
+  _ key: String = "order-1", users: [UserID] = [dennis, alina],
+  expiresAt: UnixTime = noon + .seconds(3600)
+) -> Activity {
+  Activity.start(
+    ActivityKey(key), attributesType: "Attributes", attributes: ["values": ["id": "A-1"]],
+    ActivityContent(
+      states: users.map { ($0, ["title": "Pad Thai 🍜", "share": .number(0.25)]) },
+      alert: Activity.Alert(title: "Ünal", body: "\"x\""), staleAt: noon + .seconds(60),
+      relevanceScore: 0.5, deepLink: "/orders/1", expiresAt: expiresAt), at: noon
+  ).activity
+}
+
+@Suite struct DrivenActivityContract {
+  @Test(arguments: StoreUnderTest.allCases)
+  func `an activity is kept whole`(kind: StoreUnderTest) throws {
+    let store = try kind.open()
+    try store.write { try $0.save(activity()) }
+    #expect(try store.read { try $0.activity(ActivityKey("order-1")) } == activity())
+    #expect(try store.read { try $0.activity(ActivityKey("order-2")) } == nil)
+    #expect(try store.secondHandle().read { try $0.activity(ActivityKey("order-1")) } == activity())
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `a user finds its own, the newest first`(kind: StoreUnderTest) throws {
+    let store = try kind.open()
+    try store.write { rows in
+      try rows.save(activity("a"))
+      try rows.save(activity("b", users: [alina]))
+      try rows.save(activity("c"))
+      let later = activity("a").ended(.ended, at: noon + .seconds(5))
+      try rows.save(#require(later).activity)
+    }
+    func keys(_ user: UserID, _ limit: Int = 10) throws -> [String] {
+      try store.read { try $0.activities(of: user, limit: limit) }.map(\.key.text)
+    }
+    #expect(try keys(dennis) == ["a", "c"])
+    #expect(try keys(alina) == ["a", "b", "c"])
+    #expect(try keys(alina, 1) == ["a"])
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `what is overdue is found until it has ended`(kind: StoreUnderTest) throws {
+    let store = try kind.open()
+    let soon = activity("soon", expiresAt: noon + .seconds(10))
+    try store.write { rows in
+      try rows.save(activity("late"))
+      try rows.save(soon)
+    }
+    func due(_ moment: UnixTime, limit: Int = 10) throws -> [String] {
+      try store.read { try $0.expiredActivities(at: moment, limit: limit) }.map(\.key.text)
+    }
+    #expect(try due(noon + .seconds(9)) == [])
+    #expect(try due(noon + .seconds(10)) == ["soon"])
+    #expect(try due(noon + .seconds(3600)) == ["soon", "late"])
+    #expect(try due(noon + .seconds(3600), limit: 1) == ["soon"])
+    #expect(try store.read { try $0.earliestActivityExpiry() } == noon + .seconds(10))
+    let ended = try #require(soon.ended(.ttl, at: noon + .seconds(11))).activity
+    #expect(try store.write { try $0.replace(soon, with: ended) })
+    // Somebody else was faster.
+    #expect(try !store.write { try $0.replace(soon, with: ended) })
+    #expect(try due(noon + .seconds(3600)) == ["late"])
+    #expect(try store.read { try $0.earliestActivityExpiry() } == noon + .seconds(3600))
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `starts are found by the device they went to`(kind: StoreUnderTest) throws {
+    let store = try kind.open()
+    func start(
+      _ session: String, _ byte: UInt8, device: String?, after seconds: Int,
+      accepted: Bool = true, claimed: Bool = false
+    ) throws -> Start {
+      Start(
+        sessionID: SessionID(session), token: try token(byte), contextKey: ContextKey(session),
+        firstAskedAt: noon + .seconds(seconds), userID: dennis, deviceID: device,
+        claimedUntil: claimed ? noon : nil, acceptedAt: accepted ? noon : nil)
+    }
+    let second = try start("s2", 2, device: "d", after: 2)
+    let first = try start("s1", 1, device: "d", after: 1, accepted: false, claimed: true)
+    try store.write { rows in
+      try rows.save(second)
+      try rows.save(first)
+      try rows.save(start("s3", 3, device: "other", after: 1))
+      try rows.save(start("s4", 4, device: "d", after: 1, accepted: false))
+      try rows.save(start("s5", 5, device: nil, after: 1))
+    }
+    func sent(_ device: String?, since: Int = 0) throws -> [SessionID] {
+      try store.read {
+        try $0.startsSent(to: dennis, on: device, since: noon + .seconds(since))
+      }.map(\.sessionID)
+    }
+    #expect(try sent("d") == [first.sessionID, second.sessionID])
+    #expect(try sent("d", since: 2) == [second.sessionID])
+    #expect(try sent(nil) == [SessionID("s5")])
+    #expect(try store.read { try $0.starts(of: [first.sessionID]) } == [first])
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `a state keeps what it carries besides`(kind: StoreUnderTest) throws {
+    let store = try kind.open()
+    let plain = activityState()
+    let state = ActivityState(
+      contextKey: dinnerOfAlina, sessionID: dinner, userID: alina, rev: 2, event: .update,
+      contentState: plain.contentState, attributesType: "Attributes", attributes: nil,
+      alertTitle: nil, alertBody: nil, staleAt: nil, dismissAt: nil, deadline: noon,
+      causedAt: noon, traceparent: nil,
+      extras: .init(relevanceScore: 0.5, beside: ["deeplink": "/x"], alertsOnUpdate: true))
+    try store.write { try $0.save([plain, state]) }
+    let found = try store.read { try $0.activityStates([dinnerOfDennis, dinnerOfAlina]) }
+    #expect(found == [dinnerOfDennis: plain, dinnerOfAlina: state])
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `unbound update tokens are listed`(kind: StoreUnderTest) throws {
+    let store = try kind.open()
+    func registration(_ byte: UInt8, _ kind: TokenKind, _ context: ContextKey?) throws
+      -> Registration
+    {
+      Registration(
+        userID: dennis, token: try token(byte), kind: kind, contextKey: context,
+        registeredAt: noon)
+    }
+    try store.write { rows in
+      try rows.register(registration(1, .update, nil))
+      try rows.register(registration(2, .update, dinnerOfDennis))
+      try rows.register(registration(3, .pushToStart, nil))
+    }
+    for user in [dennis, nil] {
+      let found = try store.read { try $0.tokenRows(TokenQuery(user: user, isUnbound: true)) }
+      #expect(try found.map(\.registration.token) == [token(1)])
+    }
+  }
+}
