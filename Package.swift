@@ -220,7 +220,8 @@ let package = Package(
       name: "FuzzEntries",
       dependencies: [
         "HTTPAPI", "HTTPServing", "HTTP2", "APNsTransport", "SQLiteStore", "RabbitMQBroker",
-        "Pipeline", "Sessions", "Pushes", "Cryptography", "ServiceRuntime", "Vocabulary",
+        "Pipeline", "Activities", "Sessions", "Pushes", "Cryptography", "ServiceRuntime",
+        "Vocabulary",
       ],
       path: "Tests/Fuzz/Entries", swiftSettings: strict),
     tests("Fuzz", ["FuzzEntries"]),

@@ -27,25 +27,28 @@ package enum Binding {
     return bound
   }
 
-  /// Cards that were started on the token's device and that no token came for, the oldest start
-  /// first.
+  /// Cards that were or may have been started on the token's device and that no token came for, the
+  /// oldest start first. A start whose answer was lost may have made two; what was swiped away on
+  /// another phone of the user may still be here.
   package static func candidates(
     for registration: Registration, at now: UnixTime, in rows: any StoreTransaction
   ) throws -> [ContextKey] {
-    var seen: Set<ContextKey> = []
-    let started = try rows.startsSent(
-      to: registration.userID, on: registration.deviceID, since: now - cardLife
-    ).map(\.contextKey).filter { seen.insert($0).inserted }
-    guard !started.isEmpty else { return [] }
-    let states = try rows.activityStates(started)
+    let sent = try rows.startsSent(
+      to: registration.userID, on: registration.deviceID, since: now - cardLife)
+    guard !sent.isEmpty else { return [] }
     // A token that is dead by now came for its card all the same.
-    let claimed = try Set(
-      rows.tokenRows(TokenQuery(user: registration.userID, kind: .update)).map(\.registration)
-        .filter { $0.deviceID == registration.deviceID }.compactMap(\.contextKey))
-    let dismissed = try rows.dismissed(among: started)
-    return started.filter { context in
+    let known = try rows.tokenRows(TokenQuery(user: registration.userID, kind: .update))
+      .map(\.registration).filter { $0.deviceID == registration.deviceID }
+    var open: [ContextKey: Int] = [:]
+    for start in sent { open[start.contextKey, default: 0] += start.cardsMax }
+    for token in known {
+      if let context = token.contextKey { open[context]? -= 1 }
+    }
+    let states = try rows.activityStates(Array(open.keys))
+    var seen: Set<ContextKey> = []
+    return sent.map(\.contextKey).filter { context in
       let type = states[context]?.attributesType
-      return !claimed.contains(context) && !dismissed.contains(context)
+      return seen.insert(context).inserted && (open[context] ?? 0) > 0
         && (registration.attributesType == nil || registration.attributesType == type)
     }
   }

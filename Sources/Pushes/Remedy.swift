@@ -61,6 +61,15 @@ extension PushOutcome {
     }
   }
 
+  /// APNs may have taken it, though nobody said so.
+  package var mayHaveArrived: Bool {
+    switch self {
+    case .unanswered: true
+    case .neverProcessed: false
+    case .answered(let answer): answer.status == 200
+    }
+  }
+
   /// Apple: a 5xx may be tried again after 15 minutes. A Live Activity's state is not true for so
   /// long, so its newest state goes out as soon as the service may be well again.
   private static let alertWaitAfterServerFault: Duration = .seconds(900)

@@ -17,11 +17,12 @@ import Vocabulary
     "data": ["orderId": "A-1234"],
   ]
 
-  @Test(arguments: [
-    ("shiny-full.json", delivery),
-    ("shiny-empty.json", [:]),
-    ("shiny-indeterminate.json", ["title": "Working", "indeterminate": true, "body": nil]),
-  ] as [(String, JSONValue)])
+  @Test(
+    arguments: [
+      ("shiny-full.json", delivery),
+      ("shiny-empty.json", [:]),
+      ("shiny-indeterminate.json", ["title": "Working", "indeterminate": true, "body": nil]),
+    ] as [(String, JSONValue)])
   func `a state is written as Shiny's own serializer writes it`(name: String, state: JSONValue)
     throws
   {
@@ -60,6 +61,19 @@ import Vocabulary
     #expect(problems.first?.pointer == pointer)
     let field = try #require(pointer.split(separator: "/").last)
     #expect(problems.first?.detail.contains(field) == true)
+  }
+
+  @Test func `a date of another epoch is told from one that is only wrong`() {
+    func detail(_ start: JSONValue) -> String {
+      let state: JSONValue = ["progressStart": start, "progressEnd": start]
+      return contract.read(contentState: state, now: Self.noon).problems.first?.detail ?? ""
+    }
+    #expect(detail(1_781_784_000).contains("it looks like seconds since 1970"))
+    #expect(detail(803_476_800_000).contains("it looks like milliseconds"))
+    for far: JSONValue in [.number(1e300), .number(-1e300), .integer(.max), .integer(.min)] {
+      #expect(detail(far).contains("years"))
+      #expect(!detail(far).contains("it looks like"))
+    }
   }
 
   @Test func `values are required and hold only texts`() {

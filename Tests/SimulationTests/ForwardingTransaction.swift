@@ -1,4 +1,3 @@
-import Activities
 import Foundation
 import Pipeline
 import Pushes
@@ -132,6 +131,9 @@ class ForwardingTransaction: StoreTransaction {
   }
   func claimStart(of session: SessionID, token: PushToken, until: UnixTime?) throws {
     try inner.claimStart(of: session, token: token, until: until)
+  }
+  func uncountCard(of session: SessionID, token: PushToken) throws {
+    try inner.uncountCard(of: session, token: token)
   }
   func startsSent(to user: UserID, on device: String?, since moment: UnixTime) throws -> [Start] {
     try inner.startsSent(to: user, on: device, since: moment)
@@ -286,26 +288,5 @@ class ForwardingTransaction: StoreTransaction {
     -> [(place: Int64, row: TokenRow)]
   {
     try inner.tokenRows(query, after: place, limit: limit)
-  }
-
-  // MARK: DrivenActivityRows
-
-  func activity(_ key: ActivityKey) throws -> Activity? {
-    try inner.activity(key)
-  }
-  func save(_ activity: Activity) throws {
-    try inner.save(activity)
-  }
-  func activities(of user: UserID, limit: Int) throws -> [Activity] {
-    try inner.activities(of: user, limit: limit)
-  }
-  func expiredActivities(at moment: UnixTime, limit: Int) throws -> [Activity] {
-    try inner.expiredActivities(at: moment, limit: limit)
-  }
-  func earliestActivityExpiry() throws -> UnixTime? {
-    try inner.earliestActivityExpiry()
-  }
-  func replace(_ seen: Activity, with next: Activity) throws -> Bool {
-    try inner.replace(seen, with: next)
   }
 }

@@ -203,13 +203,23 @@ struct Invariants {
       let what =
         request.collapseID
         ?? (try? JSONValue(parsing: request.body)).map { body in
-          let state = body["aps"]?["content-state"]?["rev"]
-          return "\(state ?? .null) \(body["aps"]?["event"] ?? .null)"
+          let state = body["aps"]?["content-state"]
+          // A state without a rev is told by all it says.
+          return
+            "\(state?["rev"] ?? body["aps"]?.unstamped ?? .null) \(body["aps"]?["event"] ?? .null)"
         } ?? ""
       ids[Job(token: request.token, what: what), default: []].insert(request.apnsID)
     }
     for (job, ids) in ids where ids.count > 1 {
       found.append("one job went out under \(ids.count) ids: \(job.what)")
     }
+  }
+}
+
+extension JSONValue {
+  fileprivate var unstamped: JSONValue {
+    guard case .object(var members) = self else { return self }
+    members["timestamp"] = nil
+    return .object(members)
   }
 }

@@ -46,7 +46,7 @@ extension InMemoryTransaction {
   func startsSent(to user: UserID, on device: String?, since moment: UnixTime) throws -> [Start] {
     try rows().starts.filter {
       $0.userID == user && $0.deviceID == device && $0.firstAskedAt >= moment
-        && ($0.acceptedAt != nil || $0.claimedUntil != nil)
+        && $0.cardsMax > 0
     }.sorted {
       ($0.firstAskedAt, $0.sessionID, $0.token.hex) < ($1.firstAskedAt, $1.sessionID, $1.token.hex)
     }

@@ -60,7 +60,14 @@ extension InMemoryTransaction {
   }
 
   func claimStart(of session: SessionID, token: PushToken, until: UnixTime?) throws {
-    try changeStart(of: session, token: token) { $0.claimedUntil = until }
+    try changeStart(of: session, token: token) {
+      $0.claimedUntil = until
+      if until != nil { $0.cardsMax += 1 }
+    }
+  }
+
+  func uncountCard(of session: SessionID, token: PushToken) throws {
+    try changeStart(of: session, token: token) { $0.cardsMax = max(0, $0.cardsMax - 1) }
   }
 
   func acceptStart(of session: SessionID, token: PushToken, at moment: UnixTime) throws {

@@ -107,16 +107,26 @@ private struct StrictReader {
       Double(now.milliseconds) / 1000 - (form == .apple ? Double(DateForm.appleEpoch) : 0)
     let years = (given - today) / FieldType.yearSeconds
     if abs(years) > FieldType.yearsMax {
-      let epoch = form == .apple ? "2001" : "1970"
-      let hint =
-        abs(years) < 1000
-        ? "seconds since another year?" : "milliseconds?"
       refuse(
         place,
-        "lies \(Int(abs(years))) years \(years < 0 ? "back" : "ahead") read as seconds since"
-          + " \(epoch), want at most \(Int(FieldType.yearsMax)): \(hint)", .misread)
+        "lies \(Int(min(abs(years), 1e6))) years \(years < 0 ? "back" : "ahead"), read as seconds"
+          + " since \(form == .apple ? 2001 : 1970), want at most \(Int(FieldType.yearsMax))"
+          + (misread(given, as: form, today).map { "; it looks like \($0)" } ?? ""), .misread)
     }
-    return given == given.rounded() ? .integer(Int64(clamping: Int(given))) : .number(given)
+    return Int64(exactly: given).map(JSONValue.integer) ?? .number(given)
+  }
+
+  /// What a date would have to count to lie near today; nil when nothing explains it.
+  private func misread(_ given: Double, as form: DateForm, _ today: Double) -> String? {
+    func isNear(_ moment: Double) -> Bool {
+      abs(moment - today) <= FieldType.yearsMax * FieldType.yearSeconds
+    }
+    if isNear(given / 1000) { return "milliseconds" }
+    let epochs = Double(DateForm.appleEpoch)
+    if isNear(form == .apple ? given - epochs : given + epochs) {
+      return "seconds since \(form == .apple ? 1970 : 2001)"
+    }
+    return nil
   }
 
   /// What becomes of it on a phone.

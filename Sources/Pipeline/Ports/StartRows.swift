@@ -17,14 +17,17 @@ package struct Start: Hashable, Sendable {
   package let userID: UserID?
   /// Of the push-to-start token's registration; nil when it named none.
   package let deviceID: String?
-  /// While a sender holds it, until when; a moment that has passed says that it went out.
+  /// How many cards it may have put on the phone: how often it went out, but for those times when
+  /// APNs certainly did not take it.
+  package var cardsMax: Int
+  /// While a sender holds it, until when.
   package var claimedUntil: UnixTime?
   package var acceptedAt: UnixTime?
 
   package init(
     sessionID: SessionID, token: PushToken, contextKey: ContextKey, firstAskedAt: UnixTime,
-    userID: UserID? = nil, deviceID: String? = nil, claimedUntil: UnixTime? = nil,
-    acceptedAt: UnixTime? = nil
+    userID: UserID? = nil, deviceID: String? = nil, cardsMax: Int = 0,
+    claimedUntil: UnixTime? = nil, acceptedAt: UnixTime? = nil
   ) {
     self.sessionID = sessionID
     self.token = token
@@ -32,6 +35,7 @@ package struct Start: Hashable, Sendable {
     self.firstAskedAt = firstAskedAt
     self.userID = userID
     self.deviceID = deviceID
+    self.cardsMax = cardsMax
     self.claimedUntil = claimedUntil
     self.acceptedAt = acceptedAt
   }
@@ -45,10 +49,12 @@ package protocol StartRows {
   func save(_ start: Start) throws
   /// One row; nil when no start was ever asked for.
   func start(of session: SessionID, token: PushToken) throws -> Start?
-  /// Sets who holds it: `until` nil gives it free.
+  /// Sets who holds it, to send it: one more card may come of it. `until` nil gives it free.
   func claimStart(of session: SessionID, token: PushToken, until: UnixTime?) throws
-  /// Starts on one device of the user that APNs has accepted or may have: those first asked for at
-  /// `moment` or later, the oldest first. `device` nil: on phones that named none.
+  /// What was sent made no card.
+  func uncountCard(of session: SessionID, token: PushToken) throws
+  /// Starts that may have put cards on one device of the user: those first asked for at `moment` or
+  /// later, the oldest first. `device` nil: on phones that named none.
   func startsSent(to user: UserID, on device: String?, since moment: UnixTime) throws -> [Start]
   func acceptStart(of session: SessionID, token: PushToken, at moment: UnixTime) throws
 }

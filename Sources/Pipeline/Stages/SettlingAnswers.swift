@@ -74,8 +74,11 @@ extension APNsSender {
       memory.breakers[sending.lane, default: FailureBreaker()].succeeded(now: now)
     }
     if remedy != .done, job.event == .start {
-      // Free again, and known to have gone out: a card may be there all the same.
-      try transaction.claimStart(of: job.sessionID, token: job.token, until: now)
+      try transaction.claimStart(of: job.sessionID, token: job.token, until: nil)
+      // Without an answer a card may be there all the same.
+      if !outcome.mayHaveArrived {
+        try transaction.uncountCard(of: job.sessionID, token: job.token)
+      }
     }
     if !remedy.decidesLane { memory.lanes.undecided(on: sending.lane, now: now) }
     switch remedy {

@@ -30,7 +30,9 @@ extension Migrations {
 
     -- Which phone was asked to start: an update token may come without saying of which card.
     ALTER TABLE la_starts ADD COLUMN user_id TEXT;
+    -- cards_max: how many cards the start may have put on it.
     ALTER TABLE la_starts ADD COLUMN device_id TEXT;
+    ALTER TABLE la_starts ADD COLUMN cards_max INTEGER NOT NULL DEFAULT 0;
     CREATE INDEX la_starts_by_user ON la_starts (user_id, first_asked_at_ms)
       WHERE user_id IS NOT NULL;
 

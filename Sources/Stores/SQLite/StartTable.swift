@@ -13,7 +13,7 @@ extension SQLiteTransaction {
   func save(_ start: Start) throws {
     try connection.run(
       StartSQL.save, start.sessionID, start.token, start.contextKey, start.firstAskedAt,
-      start.userID, start.deviceID, start.claimedUntil, start.acceptedAt)
+      start.userID, start.deviceID, start.cardsMax, start.claimedUntil, start.acceptedAt)
   }
 
   func start(of session: SessionID, token: PushToken) throws -> Start? {
@@ -22,6 +22,10 @@ extension SQLiteTransaction {
 
   func claimStart(of session: SessionID, token: PushToken, until: UnixTime?) throws {
     try connection.run(StartSQL.claim, session, token, until)
+  }
+
+  func uncountCard(of session: SessionID, token: PushToken) throws {
+    try connection.run(StartSQL.uncount, session, token)
   }
 
   func startsSent(to user: UserID, on device: String?, since moment: UnixTime) throws -> [Start] {
@@ -37,37 +41,41 @@ func readStart(_ row: inout Row) throws -> Start {
   Start(
     sessionID: try row.next(), token: try row.next(), contextKey: try row.next(),
     firstAskedAt: try row.next(), userID: try row.next(), deviceID: try row.next(),
-    claimedUntil: try row.next(), acceptedAt: try row.next())
+    cardsMax: try row.next(), claimedUntil: try row.next(), acceptedAt: try row.next())
 }
 
 enum StartSQL: String, SQLText {
   case ofSession = """
     SELECT session_id, token, context_key, first_asked_at_ms, user_id, device_id,
-      claimed_until_ms, accepted_at_ms
+      cards_max, claimed_until_ms, accepted_at_ms
     FROM la_starts WHERE session_id = ? ORDER BY first_asked_at_ms, token
     """
   case one = """
     SELECT session_id, token, context_key, first_asked_at_ms, user_id, device_id,
-      claimed_until_ms, accepted_at_ms
+      cards_max, claimed_until_ms, accepted_at_ms
     FROM la_starts WHERE session_id = ? AND token = ?
     """
   case save = """
     INSERT INTO la_starts
-      (session_id, token, context_key, first_asked_at_ms, user_id, device_id, claimed_until_ms,
-       accepted_at_ms)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      (session_id, token, context_key, first_asked_at_ms, user_id, device_id, cards_max,
+       claimed_until_ms, accepted_at_ms)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (session_id, token) DO NOTHING
     """
   case sent = """
     SELECT session_id, token, context_key, first_asked_at_ms, user_id, device_id,
-      claimed_until_ms, accepted_at_ms
+      cards_max, claimed_until_ms, accepted_at_ms
     FROM la_starts
     WHERE user_id = ?1 AND first_asked_at_ms >= ?2 AND device_id IS ?3
-      AND (accepted_at_ms IS NOT NULL OR claimed_until_ms IS NOT NULL)
+      AND cards_max > 0
     ORDER BY first_asked_at_ms, session_id, token
     """
   case claim = """
-    UPDATE la_starts SET claimed_until_ms = ?3 WHERE session_id = ?1 AND token = ?2
+    UPDATE la_starts SET claimed_until_ms = ?3, cards_max = cards_max + (?3 IS NOT NULL)
+    WHERE session_id = ?1 AND token = ?2
+    """
+  case uncount = """
+    UPDATE la_starts SET cards_max = max(0, cards_max - 1) WHERE session_id = ?1 AND token = ?2
     """
   case accept = """
     UPDATE la_starts SET accepted_at_ms = ?3

@@ -1,3 +1,4 @@
+import Activities
 import APNsTransport
 import Cryptography
 import Foundation
@@ -49,6 +50,13 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   private func readEvent(_ message: Message) throws {
     let event = try Event(reading: message)
     // What was read is what a stage works with: it must be usable.
+    if case .activity(let activity, _) = event.subject {
+      let again = try JSON.decode(Activity.self, from: JSON.encoded(activity))
+      precondition(again == activity, "an activity does not read back")
+      _ = try RecipientStates.states(
+        of: activity, by: .builtIn, causedAt: event.time, deadline: event.deadline,
+        traceparent: event.traceparent)
+    }
     guard case .session(let session, _) = event.subject else { return }
     for participant in session.participants { _ = session.contextKey(for: participant.userID) }
     let again = try JSON.decode(type(of: session), from: JSON.encoded(session))

@@ -89,7 +89,9 @@ struct FuzzedRequest {
   }
 
   private static let bearer =
-    "Bearer " + (keys.sign(claims: ["sub": "u_fuzz", "exp": .integer(1_781_787_600)]) ?? "")
+    "Bearer "
+    + (keys.sign(claims: ["sub": "u_fuzz", "scope": "user service", "exp": .integer(1_781_787_600)])
+      ?? "")
 
   private static let api: API = {
     let folder = FileManager.default.temporaryDirectory.appending(
