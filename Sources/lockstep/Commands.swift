@@ -18,6 +18,10 @@ extension Command {
       settings: TopologyCommand.settingNames, options: TopologyCommand.options,
       operand: TopologyCommand.operand, run: TopologyCommand.run),
     Command(
+      "queues", "how the queues stand, and whether they are as queues.yaml expects",
+      settings: QueuesCommand.settingNames, options: QueuesCommand.options,
+      run: QueuesCommand.run),
+    Command(
       "dead", "looks at dead letters, sends them back to where they failed, or drops them",
       settings: DeadCommand.settingNames, options: DeadCommand.options,
       operand: DeadCommand.operand, run: DeadCommand.run),
