@@ -50,8 +50,8 @@ extension EndToEnd {
       #expect(broken.code == 2)
       #expect(
         broken.errors
-          == "lockstep: apns: 1 dead letters. See lockstep dead list --stage apns (and 1 more)\n")
-      #expect(broken.output.contains("unroutable: 1 events that no queue took."))
+          == "lockstep: apns: 1 dead letter. See lockstep dead list --stage apns (and 1 more)\n")
+      #expect(broken.output.contains("unroutable: 1 event that no queue took."))
       let unread = try queues()
       #expect(unread.code == 2)
       #expect(

@@ -45,7 +45,8 @@ import Testing
       said(try row(depth: 101, consumers: 1, atLeast: 31))
         == [
           "apns: only 1 read it, at least 2 expected; 101 wait, at most 100 expected; "
-            + "the oldest has waited at least 31.0 s, at most 30.0 s expected. Start more of apns-sender"
+            + "the oldest has waited at least 31.0 s, at most 30.0 s expected. "
+            + "Start more of apns-sender"
         ])
   }
 

@@ -16,6 +16,7 @@ package final class APNsSender: Stage {
   let time: any TimeSource
   let log: Log
   var metrics: PushMetrics
+  let laneBoard: LaneBoard
   private let bundleID: String
 
   /// Not sent yet, what goes next first.
@@ -40,10 +41,11 @@ package final class APNsSender: Stage {
   /// below RabbitMQ's consumer timeout of 30 minutes.
   private static let heldMax: Duration = .seconds(600)
 
-  /// `pushes`: its own queue, for what an answer makes necessary.
+  /// `pushes`: its own queue, for what an answer makes necessary. `lanes`: told which are open.
   package init(
     store: any Store, pushes: StageRoute, transport: any PushTransport, bundleID: String,
-    time: any TimeSource, log: Log, metrics: Metrics, priorities: PushPriority = PushPriority()
+    time: any TimeSource, log: Log, metrics: Metrics, priorities: PushPriority = PushPriority(),
+    lanes: LaneBoard = LaneBoard()
   ) {
     self.store = store
     self.pushes = pushes
@@ -53,6 +55,7 @@ package final class APNsSender: Stage {
     self.log = log
     self.metrics = PushMetrics(metrics)
     self.priorities = priorities
+    laneBoard = lanes
   }
 
   /// What does not change on a job's way. A class: as fields of ``Sending`` its two dozen strings

@@ -58,7 +58,9 @@ extension QueueBoard.Row {
     guard isUnread || isTooDeep || isTooOld else { return nil }
     if queue.purpose == .unroutable {
       return QueueTrouble(
-        owner: owner, wrong: "\(depth ?? 0) events that no queue took",
+        owner: owner,
+        wrong: depth == 1
+          ? "1 event that no queue took" : "\(depth ?? 0) events that no queue took",
         advice: "See lockstep dead list --stage \(owner), and lockstep topology plan")
     }
     return QueueTrouble(owner: owner, wrong: wrong, advice: advice(reader))
@@ -110,8 +112,9 @@ extension QueueBoard.Row {
       return nil
     }
     let expected = most == 0 ? "" : ", at most \(most) expected"
+    let count = dead.depth == 1 ? "1 dead letter" : "\(dead.depth) dead letters"
     return QueueTrouble(
-      owner: owner, wrong: "\(dead.depth) dead letters\(expected)",
+      owner: owner, wrong: count + expected,
       advice: "See lockstep dead list --stage \(owner)")
   }
 

@@ -15,11 +15,7 @@ struct ShownQueues {
 
   /// Who reads the queue of an owner.
   private static func reader(_ owner: String) -> String {
-    let workers = [
-      WorkerRole.payloadBuilder, WorkerRole.apnsSender, WorkerRole.notifier,
-      WorkerRole.webPushSender,
-    ]
-    return workers.first { $0.stage.rawValue == owner }?.name ?? "what reads \(owner)"
+    WorkerRole.all.first { $0.stage.rawValue == owner }?.name ?? "what reads \(owner)"
   }
 
   // MARK: For people
@@ -79,7 +75,9 @@ struct ShownQueues {
 
   // MARK: For programs
 
-  var json: String {
+  var json: String { table.json }
+
+  var table: Table {
     var table = Table([
       "queue", "depth", "unacked", "in_per_second", "out_per_second", "oldest_at_least_seconds",
       "oldest_at_most_seconds", "consumers", "retrying", "rungs", "dead", "statistics_age_seconds",
@@ -96,7 +94,7 @@ struct ShownQueues {
         broken.isEmpty ? .null : .string(broken.joined(separator: " ")),
       ])
     }
-    return table.json
+    return table
   }
 
   private static func number(_ value: Double?) -> JSONValue {

@@ -18,6 +18,9 @@ struct WorkerRole: Sendable {
   static let notifier = WorkerRole(stage: .notify, name: "notifier")
   static let webPushSender = WorkerRole(stage: .webpush, name: "webpush-sender")
 
+  /// In the order of `lockstep help`.
+  static let all = [payloadBuilder, apnsSender, notifier, webPushSender]
+
   /// What the stages of one process work with.
   struct Equipment: Sendable {
     let store: any Store
@@ -113,7 +116,8 @@ struct WorkerRole: Sendable {
       guard let apns = equipment.apns else { preconditionFailure("its settings were read") }
       return APNsSender(
         store: store, pushes: routes[.apns], transport: try apns.makeTransport(process),
-        bundleID: apns.bundleID, time: process.time, log: process.log, metrics: process.metrics)
+        bundleID: apns.bundleID, time: process.time, log: process.log, metrics: process.metrics,
+        lanes: process.lanes)
     }
   }
 }
