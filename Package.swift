@@ -111,7 +111,12 @@ let package = Package(
         "SQLiteStore", "HTTPAPI", "Simulator",
         "ActivityContracts",
       ],
-      path: "Sources/lockstep", swiftSettings: strict),
+      path: "Sources/lockstep",
+      resources: [
+        .embedInCode("Ops/Page/page.html"), .embedInCode("Ops/Page/page.css"),
+        .embedInCode("Ops/Page/page.js"),
+      ],
+      swiftSettings: strict),
 
     // Plays the demonstration; not part of a deployment.
     .executableTarget(

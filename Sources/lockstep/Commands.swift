@@ -14,6 +14,9 @@ extension Command {
       RunRole.name, "all of these in one process", settings: RunRole.settingNames,
       run: RunRole.run),
     Command(
+      OpsRole.name, "a page for operators: queues, dead letters, lanes, explain",
+      settings: OpsRole.settingNames, run: OpsRole.run),
+    Command(
       "topology", "compares the broker with queues.yaml, and declares what is missing",
       settings: TopologyCommand.settingNames, options: TopologyCommand.options,
       operand: TopologyCommand.operand, run: TopologyCommand.run),

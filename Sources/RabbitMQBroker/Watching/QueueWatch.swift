@@ -46,7 +46,7 @@ package final class QueueWatch {
     }
     if let loss, figures.statistics == nil { throw loss }
     if figures.statistics != nil, toldAt == nil {
-      unknown.append("rates and ages are not known: the broker keeps no history of its queues")
+      unknown.append("rates and ages are not known: the broker has no history of its queues yet")
     }
     return QueueBoard(
       rows: figures.rows(of: topology), unknown: unknown,
