@@ -69,6 +69,7 @@ let package = Package(
     // Adapters. They never see each other; `lockstep` joins them.
     library("HTTPServing", ["CMicroHTTPD", "CLinux", "ServiceRuntime", "Vocabulary"]),
     library("HTTPClient", ["CCurl"]),
+    library("OTLPExport", ["HTTPClient", "ServiceRuntime", "Vocabulary"]),
     library("HTTP2", ["COpenSSL", "CNghttp2", "CLinux", "ServiceRuntime"]),
     library(
       "RabbitMQBroker",
@@ -107,8 +108,8 @@ let package = Package(
       name: "lockstep",
       dependencies: [
         "Vocabulary", "Sessions", "Pushes", "Cryptography", "ServiceRuntime", "Pipeline",
-        "HTTPServing", "HTTPClient", "RabbitMQBroker", "APNsTransport", "WebPushTransport",
-        "SQLiteStore", "HTTPAPI", "Simulator",
+        "HTTPServing", "HTTPClient", "OTLPExport", "RabbitMQBroker", "APNsTransport",
+        "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator",
         "ActivityContracts",
       ],
       path: "Sources/lockstep",
@@ -144,7 +145,10 @@ let package = Package(
 
     .target(
       name: "TestSupport",
-      dependencies: ["Pipeline", "Sessions", "Pushes", "Vocabulary", "Cryptography", "HTTPClient"],
+      dependencies: [
+        "Pipeline", "Sessions", "Pushes", "Vocabulary", "Cryptography", "ServiceRuntime",
+        "HTTPClient", "HTTPServing",
+      ],
       path: "Tests/TestSupport", swiftSettings: strict),
     tests("Vocabulary", ["Vocabulary"]),
     tests("ActivityContracts", ["ActivityContracts", "Vocabulary"], resources: [.copy("Goldens")]),
@@ -160,6 +164,9 @@ let package = Package(
         "Pipeline", "Sessions", "Pushes", "ActivityContracts", "ServiceRuntime", "Vocabulary",
         "Cryptography",
       ], resources: [.copy("Goldens")]),
+    tests(
+      "OTLPExport",
+      ["OTLPExport", "ServiceRuntime", "Vocabulary"], resources: [.copy("Goldens")]),
     tests("HTTPServing", ["HTTPServing", "HTTPClient", "ServiceRuntime", "Vocabulary"]),
     tests(
       "RabbitMQBroker",
@@ -212,6 +219,8 @@ let package = Package(
       ],
       path: "Tests/Fuzz/Entries", swiftSettings: strict),
     tests("Fuzz", ["FuzzEntries"]),
+    // The files in deploy/, against the programs that read them.
+    tests("Deploy", [], resources: [.copy("check_manifests.py")]),
     tests("Tidy", []),
   ],
   swiftLanguageModes: [.v6]

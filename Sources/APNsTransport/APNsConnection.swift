@@ -15,6 +15,8 @@ final class APNsConnection {
   /// It ended for no fault of APNs or the network: the next one need not wait.
   private(set) var isExcused = false
   private var parkedUntil: Duration?
+  /// When it is asked again whether its key is still the present one.
+  var nextKeyLookAt: Duration
   /// When the last answer came, or it opened.
   private(set) var lastAnswerAt: Duration
   private var busySince: Duration
@@ -23,6 +25,7 @@ final class APNsConnection {
     self.number = number
     self.client = client
     self.token = token
+    nextKeyLookAt = now + KeyFile.lookInterval
     lastAnswerAt = now
     busySince = now
   }

@@ -11,6 +11,7 @@ import Vocabulary
 package final class APNsTransport: PushTransport {
   let settings: APNsTransportSettings
   let tls: ClientTLS
+  let resolver: AddressResolver
   let tokens: any ProviderTokenSource
   let time: any TimeSource
   let log: Log
@@ -32,12 +33,13 @@ package final class APNsTransport: PushTransport {
   /// - Throws: ``TLSError`` when the authority's file cannot be read.
   package init(
     settings: APNsTransportSettings, tokens: any ProviderTokenSource, time: any TimeSource,
-    log: Log, metrics: Metrics
+    log: Log, metrics: Metrics, resolver: AddressResolver = .system
   ) throws {
     self.settings = settings
     self.tokens = tokens
     self.time = time
     self.log = log
+    self.resolver = resolver
     self.metrics = APNsTransportMetrics(metrics)
     tls = try ClientTLS(authorityFile: settings.authorityFile)
     now = time.elapsed()

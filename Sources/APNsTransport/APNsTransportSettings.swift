@@ -26,8 +26,10 @@ package struct APNsTransportSettings: Sendable {
   package var resendsMax = 10
   /// A connection without traffic for so long is asked for a sign of life.
   package var idlePing = Duration.seconds(3600)
-  /// So is one that has left requests unanswered for so long.
-  package var silencePing = Duration.seconds(60)
+  /// So is one that has left requests unanswered for so long, and not sent a byte. With
+  /// ``pingTimeout`` it bounds how long a network that swallows everything goes unnoticed: below
+  /// ten seconds, while Apple's servers answer within some hundred milliseconds.
+  package var silencePing = Duration.seconds(3)
   /// How long a connection rests after 429 TooManyProviderTokenUpdates.
   package var parkTime = Duration.seconds(20 * 60)
   package var reconnectDelayLeast = Duration.milliseconds(250)

@@ -74,20 +74,22 @@ extension APNsTransport {
     return true
   }
 
-  /// A connection keeps its token until that is due; then it takes the present one, unless that is
-  /// of another key: tokens of two keys never share a connection.
+  /// A connection keeps its token until that is due; then it takes the present one. Once that is
+  /// of another key it takes no more: tokens of two keys never share a connection.
   private func renewToken(of connection: APNsConnection) {
-    guard now >= connection.token.refreshAt else { return }
+    let isDue = now >= connection.token.refreshAt
+    guard isDue || now >= connection.nextKeyLookAt else { return }
+    connection.nextKeyLookAt = now + KeyFile.lookInterval
     do {
       let token = try tokens.token()
-      if token.keyID == connection.token.keyID {
-        connection.token = token
-      } else {
+      if token.keyID != connection.token.keyID {
         connection.retire(because: "another key", isExcused: true)
+      } else if isDue {
+        connection.token = token
       }
     } catch {
       // The old token is good for ten more minutes: time for another try or two.
-      connection.token = connection.token.kept(until: now + .seconds(60))
+      if isDue { connection.token = connection.token.kept(until: now + .seconds(60)) }
       log.error("provider_token_not_signed", ["because": "\(error)"])
     }
   }
@@ -104,8 +106,9 @@ extension APNsTransport {
       connectionsMade += 1
       let connection = APNsConnection(
         number: connectionsMade,
-        client: HTTP2Client(settings: client, tls: tls, owner: self, now: now), token: token,
-        now: now)
+        client: HTTP2Client(
+          settings: client, tls: tls, resolver: resolver, owner: self, now: now),
+        token: token, now: now)
       group.connections.append(connection)
       metrics.opened.add()
       showConnections()

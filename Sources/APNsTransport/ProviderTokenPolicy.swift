@@ -21,7 +21,8 @@ package struct ProviderTokenPolicy: Sendable {
   package private(set) var generation = 0
   package private(set) var mintedAt = Duration.zero
   private var issuedAt = UnixTime(milliseconds: 0)
-  /// One token per regular one may be made before its time, after the first 403.
+  /// One token may be made before its time, after the first 403. If that is refused too the clock
+  /// is wrong and not the token: no further one comes early until one has served its time.
   private var mayMintEarly = true
 
   package init() {}
@@ -45,7 +46,7 @@ package struct ProviderTokenPolicy: Sendable {
       isDue = expired == generation && (!isEarly || mayMintEarly)
     }
     guard isDue else { return false }
-    mayMintEarly = !(isEarly && occasion == .expired(generation: generation))
+    if case .expired = occasion { mayMintEarly = false } else { mayMintEarly = true }
     generation += 1
     mintedAt = elapsed
     issuedAt = now

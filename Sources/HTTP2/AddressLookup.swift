@@ -39,6 +39,18 @@ struct SocketAddress: Sendable {
   }
 }
 
+/// Whom to ask for the addresses of a host.
+package struct AddressResolver: Sendable {
+  /// The system: `/etc/hosts`, DNS, whatever `nsswitch.conf` says.
+  package static let system = AddressResolver { [$0] }
+
+  let names: @Sendable (String) -> [String]
+
+  /// `names` gives what is looked up in place of a host, in the order in which it is tried: other
+  /// names, or addresses.
+  package init(_ names: @escaping @Sendable (String) -> [String]) { self.names = names }
+}
+
 /// Looks a host name up in DNS on a thread of its own, since the system's call waits. Nothing is
 /// cached: APNs moves.
 final class AddressLookup: Sendable {
@@ -54,15 +66,16 @@ final class AddressLookup: Sendable {
   var answer: Answer? { stored.withLock { $0 } }
 
   /// Begins at once. `host` is a name, or an address, which needs no thread.
-  init(host: String, port: UInt16) {
+  init(host: String, port: UInt16, resolver: AddressResolver) {
     descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-    let numeric = Self.resolve(host, port, flags: AI_NUMERICHOST)
+    let names = resolver.names(host)
+    let numeric = Self.resolve(names, port, flags: AI_NUMERICHOST)
     if case .addresses = numeric {
       settle(numeric)
       return
     }
     OwnedThread.start(named: "dns") { [self] in
-      settle(Self.resolve(host, port, flags: AI_ADDRCONFIG))
+      settle(Self.resolve(names, port, flags: AI_ADDRCONFIG))
     }
   }
 
@@ -72,6 +85,18 @@ final class AddressLookup: Sendable {
     stored.withLock { $0 = answer }
     var one: UInt64 = 1
     _ = Glibc.write(descriptor, &one, 8)
+  }
+
+  /// All of them, one after the other; fails with the first that does.
+  private static func resolve(_ names: [String], _ port: UInt16, flags: Int32) -> Answer {
+    var found: [SocketAddress] = []
+    for name in names {
+      switch resolve(name, port, flags: flags) {
+      case .addresses(let addresses): found += addresses
+      case .failed(let reason): return .failed(because: reason)
+      }
+    }
+    return .addresses(found)
   }
 
   private static func resolve(_ host: String, _ port: UInt16, flags: Int32) -> Answer {

@@ -68,13 +68,15 @@ package final class HTTP2Client {
 
   /// Starts to look up and connect. `owner` must outlive the client.
   package init(
-    settings: Settings, tls: ClientTLS, owner: any HTTP2ClientOwner, now: Duration
+    settings: Settings, tls: ClientTLS, resolver: AddressResolver = .system,
+    owner: any HTTP2ClientOwner, now: Duration
   ) {
     self.owner = owner
     self.settings = settings
-    authority = settings.port == 443 ? settings.host : "\(settings.host):\(settings.port)"
+    let host = settings.host.contains(":") ? "[\(settings.host)]" : settings.host
+    authority = settings.port == 443 ? host : "\(host):\(settings.port)"
     self.tls = tls
-    phase = .lookingUp(AddressLookup(host: settings.host, port: settings.port))
+    phase = .lookingUp(AddressLookup(host: settings.host, port: settings.port, resolver: resolver))
     phaseStartedAt = now
     lastReceivedAt = now
   }

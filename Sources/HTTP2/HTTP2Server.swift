@@ -2,20 +2,22 @@ import Glibc
 import ServiceRuntime
 import Synchronization
 
-/// An HTTP/2 server over TLS on 127.0.0.1, one thread: what stands in for APNs in the simulator and
-/// in tests.
+/// An HTTP/2 server over TLS on this machine's own address, one thread: what stands in for APNs in
+/// the simulator and in tests.
 package final class HTTP2Server: Sendable {
   package struct Settings: Sendable {
     /// What SETTINGS say to a new connection.
     package var maxConcurrentStreams: UInt32
     /// What they say before: until the first answer of 200 on the connection, as APNs does for a
-    /// sender with a provider token. Nil: the whole at once.
-    package var streamsAtStart: UInt32?
+    /// sender with a provider token. Nil: the whole at once. Asked for each connection, on the
+    /// server's thread.
+    package var streamsAtStart: @Sendable () -> UInt32?
     /// More are refused.
     package var connectionsMax: Int
 
     package init(
-      maxConcurrentStreams: UInt32 = 1000, streamsAtStart: UInt32? = nil, connectionsMax: Int = 4096
+      maxConcurrentStreams: UInt32 = 1000,
+      streamsAtStart: @escaping @Sendable () -> UInt32? = { nil }, connectionsMax: Int = 4096
     ) {
       self.maxConcurrentStreams = maxConcurrentStreams
       self.streamsAtStart = streamsAtStart
@@ -30,6 +32,7 @@ package final class HTTP2Server: Sendable {
   /// Listens and serves at once.
   ///
   /// - Parameters:
+  ///   - loopback: where it listens.
   ///   - port: 0: the kernel chooses one, see ``port``.
   ///   - certificateFile: PEM, the server's certificate first.
   ///   - keyFile: PEM.
@@ -38,12 +41,13 @@ package final class HTTP2Server: Sendable {
   ///   - handler: called on the server's thread once a request is whole; it must not block.
   /// - Throws: ``TLSError`` or ``SocketError``.
   package init(
-    port: UInt16 = 0, certificateFile: String, keyFile: String, settings: Settings = Settings(),
+    on loopback: Loopback = .v4, port: UInt16 = 0, certificateFile: String, keyFile: String,
+    settings: Settings = Settings(),
     elapsed: @escaping @Sendable () -> Duration = monotonicTime,
     handler: @escaping @Sendable (HTTP2Request) -> HTTP2Reply
   ) throws {
     let tls = try ServerTLS(certificateFile: certificateFile, keyFile: keyFile)
-    let listener = try Listener(port: port)
+    let listener = try Listener(loopback, port: port)
     let mailbox = ServerMailbox()
     self.port = listener.port
     self.mailbox = mailbox

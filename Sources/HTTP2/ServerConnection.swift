@@ -38,7 +38,8 @@ final class ServerConnection {
   ) throws(TLSError) {
     self.number = number
     self.settings = settings
-    isWarmingUp = settings.streamsAtStart != nil
+    let streamsAtStart = settings.streamsAtStart()
+    isWarmingUp = streamsAtStart != nil
     self.handler = handler
     self.writer = writer
     life = .handshaking(since: now)
@@ -50,7 +51,7 @@ final class ServerConnection {
     pump = FramePump(session: session, socket: socket)
     nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
     submitSettings(
-      maxConcurrentStreams: settings.streamsAtStart ?? settings.maxConcurrentStreams)
+      maxConcurrentStreams: streamsAtStart ?? settings.maxConcurrentStreams)
     nghttp2_session_set_local_window_size(session, 0, 0, Self.connectionWindowBytes)
   }
 
@@ -126,6 +127,7 @@ final class ServerConnection {
     case .goDeaf: life = .deaf
     case .dropConnection: life = .ended
     case .withStreams(let count, let reply):
+      isWarmingUp = false
       submitSettings(maxConcurrentStreams: count ?? settings.maxConcurrentStreams)
       carryOut(reply, on: stream)
     case .goAway(let debug, let response):

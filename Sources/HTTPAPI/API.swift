@@ -21,16 +21,19 @@ package struct API: Sendable {
   private let time: any TimeSource
   private let log: Log
   private let outbox: OutboxGate
+  private let tracer: Tracer?
   private let onCommit: @Sendable () -> Void
   let newSessionID: @Sendable () -> SessionID
   private let rateLimit: RateLimit
   private let inProgress = RequestsInProgress()
 
-  /// `outbox` says when no more events fit. `onCommit` is called after an event was stored, on the
-  /// request's thread: it wakes the relay. `newSessionID` must give ids that nobody can guess.
+  /// `outbox` says when no more events fit. `tracer` nil: nobody traces. `onCommit` is called after
+  /// an event was stored, on the request's thread: it wakes the relay. `newSessionID` must give ids
+  /// that nobody can guess.
   package init(
     store: any Store, keys: JSONWebKeySet, time: any TimeSource, settings: APISettings, log: Log,
-    metrics: Metrics, outbox: OutboxGate, onCommit: @escaping @Sendable () -> Void,
+    metrics: Metrics, outbox: OutboxGate, tracer: Tracer? = nil,
+    onCommit: @escaping @Sendable () -> Void,
     newSessionID: @escaping @Sendable () -> SessionID = API.unguessableSessionID
   ) {
     self.store = store
@@ -40,6 +43,7 @@ package struct API: Sendable {
     self.log = log
     self.metrics = APIMetrics(metrics)
     self.outbox = outbox
+    self.tracer = tracer
     self.onCommit = onCommit
     self.newSessionID = newSessionID
     rateLimit = RateLimit(
@@ -57,24 +61,25 @@ package struct API: Sendable {
   /// Answers one request; may be called on several threads at once.
   package func handle(_ request: HTTPRequest) -> HTTPResponse {
     let begun = time.elapsed()
-    let traceparent = Traceparent.of(request)
+    let trace = RequestTrace(request, tracer: tracer, now: time.now())
     var pattern = "none"
     var response: HTTPResponse
     do {
       let (route, parameters) = try Self.router.route(of: request)
       pattern = route.pattern
-      response = try answer(request, route, parameters, traceparent)
+      response = try answer(request, route, parameters, trace.step.traceparent)
     } catch {
-      response = problem(error, request, traceparent).response
+      response = problem(error, request, trace.step).response
     }
     let spent = time.elapsed() - begun
     metrics.answered(request.method, pattern, status: response.status, after: spent)
+    trace.answered(pattern, status: response.status, after: spent)
     log.debug(
       "http.answered",
       [
         "method": request.method, "route": pattern, "status": "\(response.status)",
         "ms": "\(spent.milliseconds)", "request_id": request.id,
-        "trace_id": Traceparent.traceID(traceparent),
+        "trace_id": trace.step.traceID,
       ])
     return response
   }
@@ -150,14 +155,15 @@ package struct API: Sendable {
   /// A handler's refusal, told apart from one of the key itself, which is not stored.
   private struct Refused: Error { let problem: Problem }
 
-  private func problem(_ error: any Error, _ request: HTTPRequest, _ traceparent: String) -> Problem
+  private func problem(_ error: any Error, _ request: HTTPRequest, _ step: TraceContext)
+    -> Problem
   {
     if let problem = error as? Problem { return problem }
     log.error(
       error is StoreError ? "http.store_failed" : "http.failed",
       [
         "error": "\(error)", "request_id": request.id,
-        "trace_id": Traceparent.traceID(traceparent),
+        "trace_id": step.traceID,
       ])
     return error is StoreError ? .storeUnavailable() : .internalFault()
   }

@@ -37,6 +37,7 @@ package final class OutboxRelay {
   private let parked: Gauge
 
   private let health: Health
+  private let tracer: Tracer?
   private let onDepth: (Int) -> Void
 
   private var backoff = Backoff()
@@ -45,11 +46,12 @@ package final class OutboxRelay {
     didSet { health.report("outbox", trouble: trouble, effect: .degrades) }
   }
 
-  /// `onDepth`: told how many events wait, each time they are counted.
+  /// `tracer`: nil while nobody traces. `onDepth`: told how many events wait, each time they are
+  /// counted.
   package init(
     store: any Store, publisher: any Publisher, eventsExchange: String, time: any TimeSource,
     log: Log, metrics: Metrics, health: Health = Health(),
-    onDepth: @escaping (Int) -> Void = { _ in }
+    tracer: Tracer? = nil, onDepth: @escaping (Int) -> Void = { _ in }
   ) {
     self.store = store
     self.onDepth = onDepth
@@ -58,6 +60,7 @@ package final class OutboxRelay {
     self.time = time
     self.log = log
     self.health = health
+    self.tracer = tracer
     published = metrics.counter(
       "lockstep_events_published_total", help: "Events confirmed by the broker.")
     unpublished = metrics.counter(
@@ -150,8 +153,28 @@ package final class OutboxRelay {
   }
 
   private func outgoing(_ event: OutboxEvent) -> OutgoingMessage {
-    OutgoingMessage(
+    let outgoing = OutgoingMessage(
       exchange: eventsExchange, routingKey: event.routingKey, message: event.message)
+    return tracer == nil ? outgoing : event.step.map(outgoing.continuing) ?? outgoing
+  }
+
+  /// One step per event: from its commit to the broker's confirm.
+  private func trace(_ events: [OutboxEvent], now: UnixTime) {
+    guard let tracer else { return }
+    for event in events {
+      guard let step = event.step else { continue }
+      tracer.record(
+        Span(
+          "publish \(eventsExchange)", .producer, step, parent: event.message.trace,
+          begun: event.storedAt, lasted: now - event.storedAt,
+          attributes: [
+            "messaging.system": .text("rabbitmq"), "messaging.operation.type": .text("send"),
+            "messaging.destination.name": .text(eventsExchange),
+            "messaging.rabbitmq.destination.routing_key": .text(event.routingKey),
+            "messaging.message.id": .text(event.message.id),
+          ]),
+        of: step)
+    }
   }
 
   private func note(_ event: OutboxEvent, _ outcome: PublishOutcome, in carried: inout Carried) {
@@ -183,6 +206,7 @@ package final class OutboxRelay {
     for event in carried.refused where parks(event) {
       log.error("event parked", ["event": event.message.id, "type": event.routingKey])
     }
+    trace(carried.confirmed, now: now)
     published.add(carried.confirmed.count)
     unpublished.add(carried.refused.count)
   }
@@ -236,4 +260,9 @@ package final class OutboxRelay {
     if trouble == nil { log.info("outbox flows again") }
     self.trouble = trouble
   }
+}
+
+extension OutboxEvent {
+  /// The step that carrying it is; the same at each try.
+  fileprivate var step: TraceContext? { message.trace?.child("outbox", message.id) }
 }

@@ -1,8 +1,10 @@
+import Pushes
 import ServiceRuntime
 import Vocabulary
 
 /// Removes records that have grown old: deliveries, mutations, builds and phone reports, and what
-/// was pruned long ago. A little at a time, so that those who work wait for nothing.
+/// was pruned long ago. Prunes tokens that no phone registered for long. A little at a time, so
+/// that those who work wait for nothing.
 ///
 /// Any number may run. One thread runs one.
 package final class RecordKeeping {
@@ -17,35 +19,61 @@ package final class RecordKeeping {
 
   private let store: any Store
   private let kept: Duration
+  private let life: TokenLife
   private let time: any TimeSource
   private let log: Log
   private let removed: Counter
+  private let pruned: Counter
 
   /// `kept`: how long records of what happened are kept.
-  package init(store: any Store, kept: Duration, time: any TimeSource, log: Log, metrics: Metrics) {
+  package init(
+    store: any Store, kept: Duration, life: TokenLife, time: any TimeSource, log: Log,
+    metrics: Metrics
+  ) {
     self.store = store
     self.kept = kept
+    self.life = life
     self.time = time
     self.log = log
     removed = metrics.counter(
       "lockstep_records_removed_total", help: "Old records that were removed.")
+    pruned = metrics.counter(
+      "lockstep_tokens_pruned_total", help: "Tokens marked as dead.",
+      labels: ["reason": TokenLife.reason])
   }
 
-  /// Removes one batch.
+  /// Removes and prunes one batch.
   ///
-  /// - Returns: how many rows went; 0 when nothing is old.
-  /// - Throws: ``StoreError``; nothing was removed.
+  /// - Returns: how many rows went or were marked; 0 when nothing is old.
+  /// - Throws: ``StoreError``; nothing was changed.
   package func turn() throws -> Int {
     let now = time.now()
-    let count = try store.write { transaction in
-      let limit = Self.batchMax
-      return try transaction.removeDeliveries(settledBefore: now - kept, limit: limit)
-        + transaction.removeHistory(before: now - kept, limit: limit)
-        + transaction.removeRegistrations(prunedBefore: now - Self.prunedKept, limit: limit)
-        + transaction.removeSubscriptions(prunedBefore: now - Self.prunedKept, limit: limit)
+    let (count, unseen) = try store.write { transaction in
+      (try removeOld(in: transaction, now: now), try pruneUnseen(in: transaction, now: now))
     }
     removed.add(count)
-    return count
+    pruned.add(unseen)
+    if unseen > 0 { log.info("tokens not seen for long are pruned", ["count": "\(unseen)"]) }
+    return count + unseen
+  }
+
+  private func removeOld(in transaction: any StoreTransaction, now: UnixTime) throws -> Int {
+    let limit = Self.batchMax
+    return try transaction.removeDeliveries(settledBefore: now - kept, limit: limit)
+      + transaction.removeHistory(before: now - kept, limit: limit)
+      + transaction.removeRegistrations(prunedBefore: now - Self.prunedKept, limit: limit)
+      + transaction.removeSubscriptions(prunedBefore: now - Self.prunedKept, limit: limit)
+  }
+
+  /// A mark first, as with every pruning: registering again, or `lockstep tokens restore`, takes it
+  /// back.
+  private func pruneUnseen(in transaction: any StoreTransaction, now: UnixTime) throws -> Int {
+    try TokenKind.allCases.reduce(0) { count, kind in
+      try count
+        + transaction.prune(
+          kind, registeredBefore: now - life.life(of: kind), because: TokenLife.reason, at: now,
+          limit: Self.batchMax)
+    }
   }
 
   /// Runs until `stop` is raised. A store that is away is waited out.

@@ -18,6 +18,8 @@ package final class Worker {
   private let log: Log
   private var metrics: StageMetrics
   private let health: Health
+  /// Nil while nobody traces.
+  private var traces: DeliveryTraces?
 
   private var backoff = Backoff()
   /// Taken from the broker and refused by the stage because the store was away.
@@ -38,7 +40,7 @@ package final class Worker {
 
   package init(
     route: StageRoute, link: any BrokerLink, stage: any Stage, time: any TimeSource, log: Log,
-    metrics: Metrics, health: Health = Health(), watchdog: Watchdog? = nil
+    metrics: Metrics, health: Health = Health(), watchdog: Watchdog? = nil, tracer: Tracer? = nil
   ) {
     calls = StageCalls(stage: stage, watchdog: watchdog, log: log)
     self.route = route
@@ -48,6 +50,7 @@ package final class Worker {
     self.log = log
     self.health = health
     self.metrics = StageMetrics(metrics, stage: stage.name)
+    traces = tracer.map { DeliveryTraces($0, stage: stage.name, queue: route.queue, time: time) }
   }
 
   /// Deliveries taken from the broker and not settled.
@@ -97,6 +100,7 @@ package final class Worker {
     guard room > 0 else { return [] }
     let deliveries = try link.receive(atMost: room)
     metrics.took(deliveries, now: time.now())
+    traces?.receive(deliveries)
     return deliveries
   }
 
@@ -108,6 +112,7 @@ package final class Worker {
     stage.forgetWaiting()
     offeredAgain = []
     unconfirmed = []
+    traces?.forget()
     return backoff.next()
   }
 
@@ -172,19 +177,21 @@ package final class Worker {
 
   private func messages(for settlement: Settlement, now: UnixTime) -> [OutgoingMessage] {
     spread &+= 1
+    let caused =
+      traces?.continuing(settlement.delivery, settlement.outgoing) ?? settlement.outgoing
     switch settlement.disposition {
     case .retry(let least, let reason):
       let copy = route.retryCopy(
         of: settlement.delivery, notBefore: least, because: reason, now: now, spread: spread)
-      return settlement.outgoing + [copy]
+      return caused + [copy]
     case .park(let least):
       let copy = route.parkedCopy(of: settlement.delivery, notBefore: least, spread: spread)
-      return settlement.outgoing + [copy]
+      return caused + [copy]
     case .dead(let reason):
       let copy = route.deadCopy(of: settlement.delivery, because: reason, now: now)
-      return settlement.outgoing + [copy]
+      return caused + [copy]
     case .done, .stale, .superseded, .expired, .handBack:
-      return settlement.outgoing
+      return caused
     }
   }
 
@@ -201,6 +208,7 @@ package final class Worker {
 
   private func count(_ settlement: Settlement) {
     metrics.outcome(settlement.disposition.outcome)
+    traces?.settle(settlement)
     let message = settlement.delivery.message
     switch settlement.disposition {
     case .dead(let reason):

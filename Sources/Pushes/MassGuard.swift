@@ -57,13 +57,16 @@ package struct MassGuard<Target: Hashable & Sendable>: Sendable {
   }
 
   private func isDueForSweep(_ now: UnixTime) -> Bool {
-    oldest.map { now - $0 > Self.window + .seconds(1) } ?? false
+    // One of the future was noted before the clock was set back, and says nothing any more.
+    oldest.map { now - $0 > Self.window + .seconds(1) || $0 > now } ?? false
   }
 
   private mutating func note(_ token: Target, _ trial: Trial) {
     // A sweep for each push would cost more than the push; one per second is exact enough.
     if isDueForSweep(trial.moment) {
-      trials = trials.filter { trial.moment - $0.value.moment <= Self.window }
+      trials = trials.filter {
+        $0.value.moment <= trial.moment && trial.moment - $0.value.moment <= Self.window
+      }
       self.oldest = trials.values.map(\.moment).min()
       refusals = trials.values.reduce(into: [:]) { counts, trial in
         if let refusal = trial.refusal { counts[refusal, default: 0] += 1 }

@@ -75,7 +75,7 @@ package struct PushJob: Hashable, Sendable {
   /// `apns-topic`: a Live Activity's is the bundle with Apple's suffix.
   package func topic(bundle configured: String) -> String {
     let bundle = bundleID ?? configured
-    return isLiveActivity ? bundle + ".push-type.liveactivity" : bundle
+    return isLiveActivity ? bundle + BundleID.activitySuffix : bundle
   }
 
   /// `apns-expiration` for a push sent `now`: how long APNs may keep it for a phone that is away.

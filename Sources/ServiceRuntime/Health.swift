@@ -7,6 +7,15 @@ package enum Readiness: Hashable, Sendable {
   case degraded([String])
   /// Does not serve.
   case notReady([String])
+
+  /// For people, on one line.
+  package var line: String {
+    switch self {
+    case .ok: "ok"
+    case .degraded(let reasons): "degraded: \(reasons.joined(separator: "; "))"
+    case .notReady(let reasons): "not ready: \(reasons.joined(separator: "; "))"
+    }
+  }
 }
 
 /// What the loops of a process say about themselves. Each part has at most one trouble.

@@ -3,7 +3,8 @@ import Vocabulary
 /// Reads settings from flags and the environment, flags first, and collects every problem with the
 /// value given and what was wanted. A value that was given is never replaced by a default.
 ///
-/// `LOCKSTEP_HTTP_ADDR` and `--http-addr` are the same setting.
+/// `LOCKSTEP_HTTP_ADDR` and `--http-addr` are the same setting. OpenTelemetry's own names, `OTEL_…`
+/// and `--otel-…`, stand without our prefix.
 package struct SettingsReader {
   package static let prefix = "LOCKSTEP_"
 
@@ -17,6 +18,14 @@ package struct SettingsReader {
     self.flags = flags
   }
 
+  /// The environment variable of a setting: `LOCKSTEP_HTTP_ADDR` for `HTTP_ADDR`.
+  package static func variable(_ name: String) -> String {
+    name.hasPrefix("OTEL_") ? name : prefix + name
+  }
+
+  /// What started this process, as the environment tells: no setting of ours.
+  package var supervisor: Supervisor { Supervisor(environment: environment) }
+
   /// The flag of a setting: `--http-addr` for `HTTP_ADDR`.
   package static func flag(_ name: String) -> String {
     "--" + name.lowercased().replacing("_", with: "-")
@@ -24,8 +33,9 @@ package struct SettingsReader {
 
   private func source(_ name: String) -> (value: String, shownName: String)? {
     if let value = flags[name] { return (value, Self.flag(name)) }
-    if let value = environment[Self.prefix + name], !value.isEmpty {
-      return (value, Self.prefix + name)
+    let variable = Self.variable(name)
+    if let value = environment[variable], !value.isEmpty {
+      return (value, variable)
     }
     return nil
   }
@@ -37,7 +47,7 @@ package struct SettingsReader {
       if let (value, shownName) = source(name) {
         "\(shownName)=\(isSecret ? "…" : value): \(complaint)"
       } else {
-        "\(Self.prefix)\(name) is not set: \(complaint)"
+        "\(Self.variable(name)) is not set: \(complaint)"
       }
     if !problems.contains(problem) { problems.append(problem) }
   }

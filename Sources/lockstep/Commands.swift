@@ -48,7 +48,7 @@ extension Command {
     Command(
       "simulator", "stand-ins for Apple's services, with virtual phones and a page",
       settings: SimulatorCommand.settingNames, options: SimulatorCommand.options,
-      run: SimulatorCommand.run),
+      notes: SimulatorCommand.notes, run: SimulatorCommand.run),
   ]
 
   private static func worker(_ role: WorkerRole, _ summary: String, more: [String] = []) -> Command

@@ -35,10 +35,11 @@ enum Help {
       lines.append("\nSettings (environment or flag)")
       for setting in settings {
         lines.append(
-          "  \(SettingsReader.prefix)\(setting.name), \(SettingsReader.flag(setting.name))")
+          "  \(SettingsReader.variable(setting.name)), \(SettingsReader.flag(setting.name))")
         lines.append("      \(setting.help)")
       }
     }
+    if let notes = command.notes { lines.append("\n\(notes)") }
     return lines.joined(separator: "\n")
   }
 

@@ -52,6 +52,8 @@ struct Command: Sendable {
   var words: [String] = []
   /// What it works on, `SESSION`: any words instead.
   var operand: String?
+  /// What else there is to know; stands at the end of its help.
+  var notes: String?
   let run: @Sendable (Invocation) throws -> Void
 
   init?(name: String) {
@@ -62,7 +64,8 @@ struct Command: Sendable {
   init(
     _ name: String, _ summary: String, settings: [String] = [],
     options: [(flag: String, help: String)] = [], words: [String] = [],
-    operand: String? = nil, run: @escaping @Sendable (Invocation) throws -> Void
+    operand: String? = nil, notes: String? = nil,
+    run: @escaping @Sendable (Invocation) throws -> Void
   ) {
     self.name = name
     self.summary = summary
@@ -70,6 +73,7 @@ struct Command: Sendable {
     self.options = options
     self.words = words
     self.operand = operand
+    self.notes = notes
     self.run = run
   }
 }

@@ -3,6 +3,7 @@ import ServiceRuntime
 
 /// A file that a command makes, readable by its owner only. Never over one that is there.
 struct NewFile {
+  private let path: String
   private let handle: FileHandle
   private let complaint: String
 
@@ -13,6 +14,7 @@ struct NewFile {
     guard descriptor >= 0 else {
       throw CommandFailure(.unavailable, "\(complaint): \(String(cString: strerror(errno)))")
     }
+    self.path = path
     handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 
@@ -24,6 +26,9 @@ struct NewFile {
   func finish() throws {
     try attempt { try handle.synchronize() }
   }
+
+  /// Takes it away again: a command that failed leaves no file that is empty or half.
+  func discard() { unlink(path) }
 
   private func attempt(_ body: () throws -> Void) throws {
     do {

@@ -26,6 +26,10 @@ enum SettingCatalog {
       name: "SESSION_TTL_SECONDS", help: "life after the last mutation, 5 to 28800. Default 7200"),
     .init(
       name: "RECORDS_DAYS", help: "how long what happened is kept, 1 to 365 days. Default 14"),
+    .init(
+      name: "TOKENS_DAYS",
+      help: "how long a device's token counts without being registered again, 30 to 3650 days. "
+        + "Default 270"),
     .init(name: "OUTBOX_EVENTS_MAX", help: "events held for an absent broker. Default 1000000"),
     .init(name: "APNS_KEY_FILE", help: "the provider key, .p8 (PEM PKCS#8)"),
     .init(name: "APNS_KEY_ID", help: "ten characters. Default: from a file AuthKey_<KEYID>.p8"),
@@ -45,6 +49,14 @@ enum SettingCatalog {
     .init(name: "WEBPUSH_CA_FILE", help: "PEM authorities for Web Push. Default: the system's"),
     .init(
       name: "WEB_ORIGIN", help: "https://host[:port] of the web app; unset, no browser is told"),
+    .init(
+      name: "OTEL_EXPORTER_OTLP_ENDPOINT",
+      help: "where traces go, http(s)://host:4318. Unset: nobody traces"),
+    .init(
+      name: "OTEL_EXPORTER_OTLP_HEADERS", help: "name=value,… sent with traces, as credentials"),
+    .init(
+      name: "OTEL_TRACES_SAMPLER_ARG",
+      help: "share of the traces begun here that is kept, 0 to 1. Default 1"),
     .init(name: "PREFETCH", help: "deliveries in hand, 1 to 2000. Default: queues.yaml's"),
     .init(
       name: "SHUTDOWN_GRACE_SECONDS", help: "time to finish what is in hand, 1 to 300. Default 20"),

@@ -12,11 +12,16 @@ enum SimulatorCommand {
     ("--directory=", "where it writes ca.pem and its certificate. Required"),
     ("--api=", "where phones find the API. Default http://127.0.0.1:8080"),
     ("--apns-port=", "port of the stand-in for APNs. Default: chosen by the kernel"),
+    (
+      "--sandbox-port=",
+      "a port of its own for the sandbox; without one, one port serves both environments"
+    ),
     ("--web-push-port=", "port of the stand-in for a push service. Default: chosen by the kernel"),
     ("--control-port=", "port of the page and the control API. Default 8181"),
-    ("--faults=", "file of faults that strike from the start"),
+    ("--faults=", "file of faults that strike from the start; see below"),
     ("--seed=", "draws tokens and chances; the same seed draws the same"),
   ]
+  static let notes = Fault.guide
   static let settingNames = [
     "LOG", "APNS_KEY_FILE", "APNS_KEY_ID", "APNS_TEAM_ID", "APNS_BUNDLE_ID",
   ]
@@ -31,6 +36,9 @@ enum SimulatorCommand {
       let running = try Simulator(simulator, log: log, now: { SystemTime().now() })
       print("phones:  http://127.0.0.1:\(running.controlPort)/")
       print("APNs:    https://localhost:\(running.apnsPort), authority \(running.authorityFile)")
+      if running.sandboxPort != running.apnsPort {
+        print("sandbox: https://localhost:\(running.sandboxPort)")
+      }
       print("Web Push: https://localhost:\(running.webPushPort)")
       print("web app: http://127.0.0.1:\(running.controlPort)/app/")
       fflush(nil)
@@ -66,6 +74,9 @@ enum SimulatorCommand {
       certificateDirectory: directory, bundleID: bundle, teamID: team, keyID: keyID,
       providerPublicKey: key.key.publicKey, apiURL: options["api"] ?? "http://127.0.0.1:8080")
     simulator.apnsPort = try port("apns-port", options, default: 0)
+    if options["sandbox-port"] != nil {
+      simulator.sandboxPort = try port("sandbox-port", options, default: 0)
+    }
     simulator.webPushPort = try port("web-push-port", options, default: 0)
     simulator.controlPort = try port("control-port", options, default: 8181)
     if let path = options["faults"] { simulator.faults = try faults(path) }

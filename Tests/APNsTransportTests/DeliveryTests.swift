@@ -102,7 +102,7 @@ import Vocabulary
     #expect(byConnection.count >= 2)
   }
 
-  @Test func `streams follow SETTINGS down to one and up again`() throws {
+  @Test func `D-3 streams follow SETTINGS down to one and up again`() throws {
     let server = Mutex<HTTP2Server?>(nil)
     let apns = try StandIn(maxConcurrentStreams: 500) { request, earlier in
       let isBad = earlier % 20 == 10

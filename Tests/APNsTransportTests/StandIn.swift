@@ -51,7 +51,7 @@ final class StandIn {
   init(
     maxConcurrentStreams: UInt32 = 1000, streamsAtStart: UInt32? = nil,
     names: [String] = ["localhost"],
-    addresses: [String] = ["127.0.0.1"], port: UInt16 = 0,
+    addresses: [String] = ["127.0.0.1"], on loopback: Loopback = .v4, port: UInt16 = 0,
     answer: @escaping @Sendable (HTTP2Request, Int) -> HTTP2Reply = { _, _ in StandIn.ok }
   ) throws {
     directory = FileManager.default.temporaryDirectory
@@ -60,8 +60,9 @@ final class StandIn {
     authority = try SelfSignedAuthority(directory: directory)
     identity = try authority.issue(names: names, addresses: addresses)
     server = try HTTP2Server(
-      port: port, certificateFile: identity.certificateFile, keyFile: identity.keyFile,
-      settings: .init(maxConcurrentStreams: maxConcurrentStreams, streamsAtStart: streamsAtStart)
+      on: loopback, port: port, certificateFile: identity.certificateFile,
+      keyFile: identity.keyFile,
+      settings: .init(maxConcurrentStreams: maxConcurrentStreams) { streamsAtStart }
     ) { [record] request in answer(request, record.add(request)) }
   }
 
@@ -120,11 +121,14 @@ final class StandIn {
           doubled.append(result.number)
         }
       }
-      connectionsSeen = max(connectionsSeen, server.openConnections)
+      look()
       Poll.wait(transport.descriptors, atMost: .milliseconds(5))
     }
     return true
   }
+
+  /// Notes how many connections are open now.
+  func look() { connectionsSeen = max(connectionsSeen, server.openConnections) }
 
   /// Sends as there is room, and waits for the result of each.
   @discardableResult

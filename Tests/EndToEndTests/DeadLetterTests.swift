@@ -56,6 +56,9 @@ extension EndToEnd {
       }
       #expect(said[1].output.contains("no such type"))
       #expect(try dead("replay", "--all", "--to-file", file).code == 69, "never over a file")
+      let other = file + ".other"
+      #expect(try dead("replay", "job-9", "--to-file", other).code == 66)
+      #expect(!FileManager.default.fileExists(atPath: other), "no empty file is left")
       #expect(try rows(try dead("list", "--json")) == listed, "all of that changed nothing")
       let one = try dead("replay", "job-2", "--json")
       #expect(try rows(one).first?["to"] == "apns")

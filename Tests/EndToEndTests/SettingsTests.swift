@@ -37,6 +37,42 @@ extension EndToEnd {
     }
 
     @Test(arguments: [
+      ("", "is not set: want the app's bundle id"),
+      (
+        "app.example.cook.push-type.liveactivity",
+        "=app.example.cook.push-type.liveactivity: want the bundle id without"
+          + " .push-type.liveactivity; it is added"
+      ),
+    ])
+    func `B-2 a bundle id that is empty or has the suffix stops the start`(
+      bundle: String, complaint: String
+    ) throws {
+      for role in ["apns-sender", "run"] {
+        let outcome = try Programs.lockstep(
+          role, environment: ["LOCKSTEP_APNS_BUNDLE_ID": bundle])
+        #expect(outcome.code == 78, "\(role)")
+        #expect(outcome.errors.contains("LOCKSTEP_APNS_BUNDLE_ID\(bundle.isEmpty ? " " : "")"))
+        #expect(outcome.errors.contains(complaint), "\(outcome.errors)")
+      }
+    }
+
+    @Test(arguments: ["", "foo", "mailto:x@localhost"])
+    func `F-1 a subject that Apple refuses stops the start`(subject: String) throws {
+      let file = FileManager.default.temporaryDirectory.appending(
+        path: "vapid-\(UUID().uuidString).pem")
+      // Whatever is left of it goes with the machine's temporary files.
+      defer { try? FileManager.default.removeItem(at: file) }
+      let keys = file.path(percentEncoded: false)
+      #expect(try Programs.lockstep("vapid", "generate", "--to", keys).code == 0)
+      for role in ["webpush-sender", "run"] {
+        let outcome = try Programs.lockstep(
+          role, environment: ["LOCKSTEP_VAPID_KEY_FILE": keys, "LOCKSTEP_VAPID_SUBJECT": subject])
+        #expect(outcome.code == 78, "\(role)")
+        #expect(outcome.errors.contains("LOCKSTEP_VAPID_SUBJECT"), "\(outcome.errors)")
+      }
+    }
+
+    @Test(arguments: [
       ["nonsense"], ["api", "--nonsense", "1"], ["api", "--http-addr"], ["topology"],
       ["topology", "destroy"], ["token"], ["payload-builder", "word"], ["simulator"],
     ])
@@ -51,7 +87,7 @@ extension EndToEnd {
     private func examples() throws -> Set<String> {
       let file = Programs.repository.appending(path: "deploy/environment.example")
       let text = try String(contentsOf: file, encoding: .utf8)
-      return Set(text.matches(of: /LOCKSTEP_([A-Z_]+)=/).map { String($0.output.1) })
+      return Set(text.matches(of: /((?:LOCKSTEP|OTEL)_[A-Z_]+)=/).map { String($0.output.1) })
     }
 
     @Test func `The help of all commands names every setting of the example, and no other`() throws
@@ -65,7 +101,7 @@ extension EndToEnd {
         let help = try Programs.lockstep(command, "--help")
         #expect(help.code == 0, "\(command)")
         named.formUnion(
-          help.output.matches(of: /LOCKSTEP_([A-Z_]+),/).map { String($0.output.1) })
+          help.output.matches(of: /((?:LOCKSTEP|OTEL)_[A-Z_]+),/).map { String($0.output.1) })
       }
       let shown = try examples()
       #expect(named.subtracting(shown) == [], "not in the example")

@@ -29,31 +29,3 @@ import Testing
     #expect(Conditions.isKnown(Conditions.tag(rev: 7), to: request) == isKnown)
   }
 }
-
-@Suite struct TraceparentTests {
-  private func traceparent(of given: String?) throws -> String {
-    Traceparent.of(
-      HTTPRequest(
-        method: "GET", target: try #require(RequestTarget("/")),
-        headers: given.map { [("traceparent", $0)] } ?? []))
-  }
-
-  @Test func `a valid one is kept`() throws {
-    let given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-    #expect(try traceparent(of: given) == given)
-    #expect(Traceparent.traceID(given) == "4bf92f3577b34da6a3ce929d0e0e4736")
-  }
-
-  @Test(arguments: [
-    nil, "", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
-    "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
-    "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-    "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
-    "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
-  ])
-  func `anything else is replaced by a new one`(given: String?) throws {
-    let made = try traceparent(of: given)
-    #expect(made != given)
-    #expect(made.split(separator: "-").map(\.count) == [2, 32, 16, 2])
-  }
-}

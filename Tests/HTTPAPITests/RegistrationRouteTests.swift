@@ -89,6 +89,8 @@ import Vocabulary
       (["frequent_pushes_enabled": "yes"], ["/frequent_pushes_enabled"]),
       (["deviceId": "x"], ["/deviceId"]), (["token": ""], ["/token"]),
       (["token": 7, "bundle_id": 7], ["/token", "/bundle_id"]),
+      (["bundle_id": "app.example.cook.push-type.liveactivity"], ["/bundle_id"]),
+      (["bundle_id": "app..cook"], ["/bundle_id"]), (["bundle_id": ""], ["/bundle_id"]),
     ] as [([String: JSONValue], [String])])
   func `a wrong field is named`(more: [String: JSONValue], pointers: [String]) throws {
     let world = try World()

@@ -34,6 +34,12 @@ import Vocabulary
     #expect(book.permission(on: lane, now: due + .seconds(3600)) == .wait)
   }
 
+  @Test func `a clock that was set back delays no probe`() {
+    var book = LaneBook()
+    _ = book.open(lane, because: "403", now: noon)
+    #expect(book.permission(on: lane, now: noon - .milliseconds(1)) == .probe)
+  }
+
   @Test func `an accepted probe closes the lane`() {
     var book = LaneBook()
     _ = book.open(lane, because: "403", now: noon)

@@ -109,6 +109,17 @@ import Vocabulary
         + "and the app has not registered its update token yet.")
   }
 
+  @Test func `E-9 E-10 the card was started long ago and nothing was heard of it`() throws {
+    try world.register(1, of: mara, .pushToStart, isHeard: false)
+    try world.commit()
+    try world.turns(then: .seconds(600))
+    #expect(
+      try world.answer(mara)
+        == "APNs accepted the card's start 10 min 0 s ago, and the app has not registered its "
+        + "update token yet: it was forced to quit, or its push-to-start token is dead and iOS "
+        + "gives another.")
+  }
+
   @Test func `the token to start it with died`() throws {
     try world.register(1, of: mara, .pushToStart, isHeard: false)
     try world.store.write {

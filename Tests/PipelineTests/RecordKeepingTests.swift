@@ -18,7 +18,8 @@ import Vocabulary
   init() {
     store = storeSwitch.store()
     keeping = RecordKeeping(
-      store: store, kept: kept, time: time, log: .discarding, metrics: metrics)
+      store: store, kept: kept, life: TokenLife(device: .seconds(270 * 24 * 3600)), time: time,
+      log: .discarding, metrics: metrics)
   }
 
   private func delivery(at moment: UnixTime) -> DeliveryRecord {
@@ -58,6 +59,34 @@ import Vocabulary
     #expect(try keeping.turn() == 1)
     let left = try store.read { try $0.tokenRows(TokenQuery(user: owner)) }
     #expect(left.map(\.registration.token) == [Samples.token(2)])
+  }
+
+  @Test(arguments: [
+    (TokenKind.alert, Duration.seconds(270 * 24 * 3600)), (.pushToStart, .seconds(270 * 24 * 3600)),
+    (.update, .seconds(12 * 3600)),
+  ])
+  func `E-5 a token that its app does not register again is pruned, and one that it does is not`(
+    kind: TokenKind, life: Duration
+  ) throws {
+    let owner = Samples.mara.userID
+    func register(_ number: Int) throws {
+      let registration = Samples.registration(
+        Samples.token(number), of: owner, kind, context: kind == .update ? ContextKey("c") : nil,
+        at: time.now())
+      try store.write { try $0.register(registration) }
+    }
+    for number in 1...2 { try register(number) }
+    time.advance(by: life)
+    #expect(try keeping.turn() == 0)
+    try register(2)
+    time.advance(by: .milliseconds(1))
+    #expect(try keeping.turn() == 1)
+    let rows = try store.read { try $0.tokenRows(TokenQuery(user: owner)) }
+    #expect(rows.map(\.prunedBecause) == [TokenLife.reason, nil])
+    #expect(metrics.text().contains("lockstep_tokens_pruned_total{reason=\"NotSeen\"} 1"))
+    // An uninstalled app that is put back starts, and registers.
+    try register(1)
+    #expect(try store.read { try $0.registrations(of: [Samples.token(1)]) }.count == 1)
   }
 
   @Test func `a store that is away loses nothing`() throws {

@@ -96,8 +96,9 @@ import Vocabulary
   }
 
   @Test(arguments: [(7200, 7200), (61, 61), (60, 60), (59, 60), (1, 60)])
-  func `the TTL is what is left of the session, and at least a minute`(left: Int, ttl: Int64) throws
-  {
+  func `F-2 the TTL is what is left of the session, and at least a minute`(
+    left: Int, ttl: Int64
+  ) throws {
     let rig = try WebPushRig()
     _ = try rig.push(rig.job(rig.subscribe(), deadlineIn: .seconds(left)))
     #expect(rig.carrier.requests.map(\.ttl) == [ttl])
@@ -111,7 +112,7 @@ import Vocabulary
   }
 
   @Test(arguments: [404, 410])
-  func `a subscription that is gone is pruned`(status: Int) throws {
+  func `F-5 a subscription that is gone is pruned`(status: Int) throws {
     let rig = try WebPushRig()
     let subscription = try rig.subscribe()
     rig.answer(status)
@@ -159,7 +160,7 @@ import Vocabulary
     for subscription in all { #expect(try rig.isThere(subscription)) }
   }
 
-  @Test func `another key's subscription is marked, and gets nothing more`() throws {
+  @Test func `F-2 another key's subscription is marked, and gets nothing more`() throws {
     let rig = try WebPushRig()
     let subscription = try rig.subscribe()
     rig.answer(400, "VapidPkHashMismatch")
@@ -240,6 +241,24 @@ import Vocabulary
     #expect(
       try rig.push(rig.job(subscription))
         == [.dead(because: "301 without a reason; redirects are not followed")])
+  }
+
+  @Test func `F-3 a thousand pushes carry one token per origin`() throws {
+    let rig = try WebPushRig()
+    let hosts = ["web.push.apple.com", "fcm.googleapis.com"]
+    rig.carrier.inFlightMax = 1000
+    for number in 1...500 {
+      for host in hosts {
+        _ = try rig.push(rig.job(rig.subscribe(number, host: host), key: "\(number)"))
+      }
+    }
+    let requests = rig.carrier.requests
+    #expect(requests.count == 1000)
+    let tokens = Dictionary(grouping: requests, by: \.endpoint.origin)
+      .mapValues { Set($0.map(\.authorization)) }
+    #expect(tokens.count == 2)
+    #expect(tokens.values.allSatisfy { $0.count == 1 })
+    #expect(Set(tokens.values.flatMap(\.self)).count == 2)
   }
 
   @Test func `an unreadable job is dead at once`() throws {

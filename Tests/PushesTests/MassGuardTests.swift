@@ -66,6 +66,14 @@ import Vocabulary
     #expect((restored(last) != nil) == trips)
   }
 
+  @Test func `what was refused before the clock was set back counts no more`() {
+    var guardian = MassGuard<PushToken>()
+    _ = refuse(0..<19, in: &guardian)
+    let earlier = Samples.noon - .seconds(7200)
+    #expect(refuse(19..<38, in: &guardian, at: earlier).allSatisfy { $0 == .prune })
+    #expect(restored(refuse(38..<39, in: &guardian, at: earlier).last)?.count == 20)
+  }
+
   @Test func `pruning stays stopped while only probes go out, and until one is accepted`() {
     var guardian = MassGuard<PushToken>()
     _ = refuse(0..<20, in: &guardian)

@@ -16,6 +16,7 @@ import Testing
     #expect(health.readiness == .degraded(["outbox: filling"]))
     health.report("broker", trouble: "away")
     #expect(health.readiness == .notReady(["broker: away", "outbox: filling"]))
+    #expect(health.readiness.line == "not ready: broker: away; outbox: filling")
   }
 
   @Test func `the first failure is the one that counts`() {

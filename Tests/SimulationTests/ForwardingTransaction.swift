@@ -86,6 +86,17 @@ class ForwardingTransaction: StoreTransaction {
     try inner.removeRegistrations(prunedBefore: moment, limit: limit)
   }
 
+  func prune(
+    _ kind: TokenKind, registeredBefore moment: UnixTime, because reason: String, at now: UnixTime,
+    limit: Int
+  ) throws -> Int {
+    try inner.prune(
+      kind, registeredBefore: moment, because: reason, at: now, limit: limit)
+  }
+  func unheardStart(of token: PushToken, acceptedBy moment: UnixTime) throws -> Start? {
+    try inner.unheardStart(of: token, acceptedBy: moment)
+  }
+
   // MARK: ActivityRows
 
   func activityStates(_ contexts: [ContextKey]) throws -> [ContextKey: ActivityState] {

@@ -1,7 +1,8 @@
 import Foundation
 import HTTP2
-import Simulator
 import Testing
+
+@testable import Simulator
 
 @Suite struct ConnectionFaultTests {
   private func subject(priority: Int = 5, phone: String = "mara-1") -> FaultSubject {
@@ -51,7 +52,39 @@ import Testing
     }
   }
 
+  @Test func `a new connection starts with one stream, as at Apple, unless a fault says otherwise`()
+    throws
+  {
+    let start = { (text: String) in
+      FaultPlan(try Fault.list(reading: Data(text.utf8))).streamsAtStart
+    }
+    #expect(FaultPlan().streamsAtStart == 1)
+    #expect(try start(#"[{"action": "drop"}]"#) == 1)
+    #expect(try start(#"[{"action": "drop"}, {"action": "start", "streams": 8}]"#) == 8)
+    #expect(try start(#"[{"action": "start"}]"#) == nil)
+  }
+
+  @Test func `a limit goes out before the answer, which is as ever`() throws {
+    let text = #"[{"action": "limit", "streams": 1, "count": 1}, {"action": "limit"}]"#
+    var plan = FaultPlan(try Fault.list(reading: Data(text.utf8)))
+    var chance = TokenMint(seed: 1)
+    let answers = (1...3).map { _ in
+      settings(
+        APNsService.reply(
+          HTTP2Response(status: 200), fault: plan.strike(subject(), chance: &chance)))
+    }
+    #expect(answers == ["1", "start", "start"])
+  }
+
+  @Test func `every action is explained`() {
+    for action in Fault.Action.allCases {
+      #expect(Fault.guide.contains("  \(action.rawValue) "))
+    }
+    #expect(Fault.guide.split(separator: "\n").allSatisfy { $0.count <= 100 })
+  }
+
   @Test(arguments: [
+    (#"[{"action": "limit", "streams": 0}]"#, "faults[0].streams: 0, want 1 to 1000"),
     (#"[{"action": "poison", "status": 200}]"#, "faults[0].status: 200, want 400 to 599"),
     (#"[{"action": "drop", "every": 0}]"#, "faults[0].every: 0, want 1 or more"),
     (

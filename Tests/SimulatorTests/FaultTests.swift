@@ -76,6 +76,14 @@ import Vocabulary
     #expect(throws: SettingsError([problem])) { try Fault.list(reading: Data(text.utf8)) }
   }
 
+  @Test(arguments: Fault.Action.allCases)
+  func `every action can be asked for in a file`(action: Fault.Action) throws {
+    let text = """
+      [{"action": "\(action.rawValue)", "status": 503, "delay_ms": 1, "streams": 1, "every": 2}]
+      """
+    #expect(try Fault.list(reading: Data(text.utf8)).map(\.action) == [action])
+  }
+
   @Test(arguments: ["", "{}", "[1]", #"[{"action": "burn"}]"#])
   func `what is no list of faults is refused`(text: String) {
     #expect(throws: SettingsError.self) { try Fault.list(reading: Data(text.utf8)) }

@@ -50,6 +50,21 @@ import Vocabulary
     #expect(rules(Making.push(Making.start(changes: changes), use: .pushToStart)) == [rule])
   }
 
+  @Test(arguments: [JSONValue.integer(100), .number(0.5), .integer(-1)])
+  func `A-9 a Live Activity's relevance may be any number, an alert's is a share`(score: JSONValue)
+    throws
+  {
+    #expect(rules(Making.push(Making.update(changes: ["relevance-score": score]))).isEmpty)
+    guard case .object(var aps)? = Making.alert["aps"] else { return }
+    aps["relevance-score"] = score
+    let isShare = score == .number(0.5)
+    #expect(
+      rules(Making.push(["aps": .object(aps)], use: .alert, type: .alert))
+        == (isShare ? [] : [.relevanceScore]))
+    #expect(
+      rules(Making.push(Making.update(changes: ["relevance-score": "100"]))) == [.relevanceScore])
+  }
+
   @Test func `an update to a start token is complained of`() {
     #expect(rules(Making.push(Making.update(), use: .pushToStart)) == [.tokenUse])
   }

@@ -118,7 +118,7 @@ import Vocabulary
     .claim("sub at .local", ["sub": "https://mac.local"]),
     .claim("sub in brackets", ["sub": "mailto:<me@app.example>"]),
   ])
-  func `what a push service refuses is refused`(refused: Refused) throws {
+  func `F-1 F-2 what a push service refuses is refused`(refused: Refused) throws {
     let running = try RunningSimulator()
     let browser = try running.addBrowser("jaqueline")
     let answer = try running.webPush(

@@ -28,6 +28,7 @@ import Testing
       "HTTPServing", ["Vocabulary", "ServiceRuntime", "CMicroHTTPD", "CLinux"], runnersMayImport
     ),
     ("HTTPClient", ["CCurl"], runnersMayImport),
+    ("OTLPExport", ["Vocabulary", "ServiceRuntime", "HTTPClient"], runnersMayImport),
     ("HTTP2", ["ServiceRuntime", "COpenSSL", "CNghttp2", "CLinux"], runnersMayImport),
     (
       "RabbitMQBroker",
@@ -67,8 +68,8 @@ import Testing
       "lockstep",
       [
         "Vocabulary", "ActivityContracts", "Sessions", "Cryptography", "Pushes", "ServiceRuntime",
-        "Pipeline", "HTTPServing", "HTTPClient", "RabbitMQBroker", "APNsTransport",
-        "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator",
+        "Pipeline", "HTTPServing", "HTTPClient", "OTLPExport", "RabbitMQBroker",
+        "APNsTransport", "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator",
       ], runnersMayImport
     ),
     (

@@ -23,7 +23,7 @@ import Testing
 
   private static var shownSettings: Set<String> {
     let text = SourceTree.text(example) ?? ""
-    return Set(text.matches(of: #/(?m)^#?\s?(LOCKSTEP_[A-Z0-9_]+)=/#).map { String($0.1) })
+    return Set(text.matches(of: #/(?m)^#?\s?((?:LOCKSTEP|OTEL)_[A-Z0-9_]+)=/#).map { String($0.1) })
   }
 
   /// Where each setting is read: spelled whole, asked of a SettingsReader, or in the catalog.
@@ -36,7 +36,7 @@ import Testing
       file.lines.enumerated().flatMap { place, line in
         let names =
           line.matches(of: whole).map { String($0.0) }
-          + line.matches(of: asked).map { "LOCKSTEP_\($0.1)" }
+          + line.matches(of: asked).map { $0.1.hasPrefix("OTEL_") ? "\($0.1)" : "LOCKSTEP_\($0.1)" }
         return names.map { ($0, Finding(file.path, line: place + 1, "\($0) \(advice)")) }
       }
     }
@@ -83,6 +83,8 @@ import Testing
     ("Sources/Simulator/Control/Simulator.swift", ["apns"]),
     // Words of the log and of `lockstep_stage_messages_total`.
     ("Sources/Pipeline/Worker.swift", ["dead"]),
+    // A service's name in traces.
+    ("Sources/Pipeline/Stages/PushTraces.swift", ["apns", "webpush"]),
     ("Sources/Pipeline/Disposition.swift", ["dead"]),
     // The command `lockstep dead`.
     ("Sources/lockstep/Commands.swift", ["dead"]),

@@ -13,7 +13,6 @@ extension API {
   private static let tokensMax = 100
   static let activityIDMax = 128
   private static let attributesTypeMax = 128
-  private static let bundleIDMax = 155
   private static let deviceIDMax = 128
 
   static let registrationRoutes: [Route] = [
@@ -36,7 +35,7 @@ extension API {
       body.optionalWord(
         "environment", among: PushEnvironment.allCases.map(\.rawValue),
         PushEnvironment.init(rawValue:)) ?? .production
-    registration.bundleID = body.optionalText("bundle_id", max: Self.bundleIDMax)
+    registration.bundleID = body.bundleID()
     registration.deviceID = body.optionalText("device_id", max: Self.deviceIDMax)
     registration.frequentPushesEnabled = body.optionalFlag("frequent_pushes_enabled")
     let context = body.checkContext(of: registration)
@@ -61,7 +60,19 @@ extension API {
       ? nil
       : Event.outboxEntry(
         registered: registration, id: call.newEventID, at: call.now, traceparent: call.traceparent)
-    return Answer(.json(200, ["registered": true]), event: event)
+    var answer: [String: JSONValue] = ["registered": true]
+    if try isSuspect(registration, rows, call.now) { answer["wants_new_token"] = true }
+    return Answer(.json(200, JSONValue.object(answer)), event: event)
+  }
+
+  /// APNs takes its starts, and nothing is heard of their cards: the app should ask iOS for another
+  /// push-to-start token. Only a hint; starts are sent to it all the same.
+  private func isSuspect(
+    _ registration: Registration, _ rows: any StoreTransaction, _ now: UnixTime
+  ) throws -> Bool {
+    guard registration.kind == .pushToStart else { return false }
+    return try rows.unheardStart(
+      of: registration.token, acceptedBy: now - Start.heardOfWithin) != nil
   }
 
   private func checkCount(_ registration: Registration, _ rows: any StoreTransaction) throws {
@@ -109,6 +120,17 @@ extension BodyReader {
       return try PushToken(hex: text)
     } catch {
       refuse("token", "\(error)")
+      return nil
+    }
+  }
+
+  /// A topic that is made of a wrong one is refused by APNs for all who share it.
+  fileprivate mutating func bundleID() -> String? {
+    guard let text = optionalText("bundle_id", max: BundleID.charactersMax) else { return nil }
+    do {
+      return try BundleID(text).text
+    } catch {
+      refuse("bundle_id", "is \"\(text)\", \(error)")
       return nil
     }
   }

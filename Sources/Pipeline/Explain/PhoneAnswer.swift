@@ -119,8 +119,11 @@ struct PhoneAnswer {
     if let start = history.starts.first(where: {
       $0.contextKey == state.contextKey && $0.acceptedAt != nil
     }), let moment = start.acceptedAt {
+      let suspicion =
+        now - moment < Start.heardOfWithin
+        ? "" : ": it was forced to quit, or its push-to-start token is dead and iOS gives another"
       return "APNs accepted the card's start \(ago(moment)), "
-        + "and the app has not registered its update token yet"
+        + "and the app has not registered its update token yet\(suspicion)"
     }
     let last = history.deliveries.last { $0.contextKey == state.contextKey && $0.event == "start" }
     if let last {

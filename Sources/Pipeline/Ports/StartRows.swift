@@ -3,6 +3,12 @@ import Vocabulary
 
 /// One push-to-start: at most one per (session, token).
 package struct Start: Hashable, Sendable {
+  /// How soon a phone is heard of once APNs accepted a start: iOS wakes the app to register the
+  /// card's update token. Silence beyond it makes the push-to-start token suspect, no more: an app
+  /// that was forced to quit is not woken, and an iOS update was seen to let the token die while
+  /// APNs went on to take it.
+  package static let heardOfWithin: Duration = .seconds(600)
+
   package let sessionID: SessionID
   package let token: PushToken
   package let contextKey: ContextKey

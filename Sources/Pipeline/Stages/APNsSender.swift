@@ -17,6 +17,8 @@ package final class APNsSender: Stage {
   let log: Log
   var metrics: PushMetrics
   let laneBoard: LaneBoard
+  /// Nil while nobody traces.
+  let traces: PushTraces?
   private let bundleID: String
 
   /// Not sent yet, what goes next first.
@@ -36,7 +38,7 @@ package final class APNsSender: Stage {
   var guards: [Lane: MassGuard<PushToken>] = [:]
 
   /// How long a sender may hold a start before another takes it over; above any request deadline.
-  private static let startLease: Duration = .seconds(30)
+  static let startLease: Duration = .seconds(30)
   /// How long a job may stay in hand behind an open lane before it goes back to the queue: well
   /// below RabbitMQ's consumer timeout of 30 minutes.
   private static let heldMax: Duration = .seconds(600)
@@ -45,7 +47,7 @@ package final class APNsSender: Stage {
   package init(
     store: any Store, pushes: StageRoute, transport: any PushTransport, bundleID: String,
     time: any TimeSource, log: Log, metrics: Metrics, priorities: PushPriority = PushPriority(),
-    lanes: LaneBoard = LaneBoard()
+    tracer: Tracer? = nil, lanes: LaneBoard = LaneBoard()
   ) {
     self.store = store
     self.pushes = pushes
@@ -56,6 +58,7 @@ package final class APNsSender: Stage {
     self.metrics = PushMetrics(metrics)
     self.priorities = priorities
     laneBoard = lanes
+    traces = tracer.map { PushTraces($0, stage: .apns) }
   }
 
   /// What does not change on a job's way. A class: as fields of ``Sending`` its two dozen strings
@@ -88,6 +91,15 @@ package final class APNsSender: Stage {
     var job: PushJob { work.job }
     var receivedAt: Duration { work.receivedAt }
     var lane: Lane { Lane(environment: environment, topic: topic) }
+
+    /// As it was before it went to Apple's other service.
+    var atHome: Sending {
+      guard triedOtherEnvironment else { return self }
+      var next = self
+      next.environment = environment == .production ? .sandbox : .production
+      next.triedOtherEnvironment = false
+      return next
+    }
 
     /// Once more, to Apple's other service.
     var inOtherEnvironment: Sending {

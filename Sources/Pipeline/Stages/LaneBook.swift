@@ -25,6 +25,11 @@ struct LaneBook {
     let openedAt: UnixTime
     var nextProbeAt: UnixTime
     var isProbing = false
+
+    /// A clock that was set back delays no probe.
+    func isDue(_ now: UnixTime) -> Bool {
+      now >= nextProbeAt || nextProbeAt - now > LaneBook.probeInterval
+    }
   }
 
   private var openings: [Lane: Opening] = [:]
@@ -35,7 +40,7 @@ struct LaneBook {
   /// Whether a push may go out on this lane now. How a `probe` ended must be said.
   mutating func permission(on lane: Lane, now: UnixTime) -> Permission {
     guard var opening = openings[lane] else { return .send }
-    guard !opening.isProbing, now >= opening.nextProbeAt else { return .wait }
+    guard !opening.isProbing, opening.isDue(now) else { return .wait }
     opening.isProbing = true
     openings[lane] = opening
     return .probe

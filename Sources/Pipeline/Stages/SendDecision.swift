@@ -72,7 +72,8 @@ enum SendDecision: Hashable {
     }
     if let start = known.starts[job.id] {
       if start.acceptedAt != nil { return .superseded(because: "started already") }
-      if let until = start.claimedUntil, until > now {
+      // One that ends later than any lease was taken before the clock was set back.
+      if let until = start.claimedUntil, until > now, until - now <= APNsSender.startLease {
         return .retry(notBefore: startHeldWait, because: "another sender holds this start")
       }
     }

@@ -46,7 +46,10 @@ extension APNsSender {
         return drops.map(\.settlement) + settlements
       }
       for tell in afterCommit { tell(metrics) }
-      for (sending, outcome) in answers { metrics.count(sending, outcome, now: now) }
+      for (sending, outcome) in answers {
+        metrics.count(sending, outcome, now: now)
+        trace(sending, outcome, now: now)
+      }
       metrics.show(memory.lanes)
       laneBoard.show(memory.lanes)
       // What an open lane refused goes last, so that the next probe is another token's.
@@ -144,7 +147,9 @@ extension APNsSender {
     _ again: inout [Sending], in transaction: any StoreTransaction, now: UnixTime
   ) throws -> Settled {
     let token = sending.job.token
-    let ruling = guards[sending.lane, default: MassGuard()].refused(
+    // What was refused on both lanes says nothing of the other one: there it was a guest.
+    let home = sending.atHome
+    let ruling = guards[home.lane, default: MassGuard()].refused(
       token, because: reason, now: now)
     switch ruling {
     case .prune:
@@ -155,18 +160,18 @@ extension APNsSender {
       return (Settlement(sending.delivery, .done), pruned > 0 ? .pruned : .kept)
     case .stopPruning(let restore):
       let restored = try transaction.restore(restore, prunedBecause: reason)
-      if !memory.lanes.isOpen(sending.lane) { afterCommit.append { $0.guardTrips.add() } }
+      if !memory.lanes.isOpen(home.lane) { afterCommit.append { $0.guardTrips.add() } }
       openLane(
-        sending.lane, because: "\(restore.count) tokens answer \(reason); \(restored) restored",
+        home.lane, because: "\(restore.count) tokens answer \(reason); \(restored) restored",
         outcome, now: now)
       let stillDue = memory.prunedJobs.take(of: restore).map(pushes.carrying)
       guard stillDue.isEmpty else {
-        let wait = memory.lanes.parkTime(on: sending.lane, now: now)
+        let wait = memory.lanes.parkTime(on: home.lane, now: now)
         return (
           Settlement(sending.delivery, .park(notBefore: wait), outgoing: stillDue), .laneOpened
         )
       }
-      again.append(sending)
+      again.append(home)
       return (nil, .laneOpened)
     }
   }

@@ -18,6 +18,8 @@ package final class WebPushSender: Stage {
   let time: any TimeSource
   let log: Log
   let metrics: WebPushMetrics
+  /// Nil while nobody traces.
+  let traces: PushTraces?
   private let services: PushServices
   private let keys: VAPIDKeys
   var tokens: VAPIDTokens
@@ -36,10 +38,13 @@ package final class WebPushSender: Stage {
   private var breaker = HostBreaker()
   /// Alarms given about a host since it last took something.
   var alarmed: [String: Set<String>] = [:]
+  /// Said and counted once the transaction that it speaks of is stored.
+  var afterCommit: [() -> Void] = []
 
   package init(
     store: any Store, carrier: any WebPushCarrier, keys: VAPIDKeys, subject: VAPIDSubject,
-    services: PushServices, time: any TimeSource, log: Log, metrics: Metrics
+    services: PushServices, time: any TimeSource, log: Log, metrics: Metrics,
+    tracer: Tracer? = nil
   ) {
     self.store = store
     self.carrier = carrier
@@ -49,6 +54,7 @@ package final class WebPushSender: Stage {
     self.log = log
     self.metrics = WebPushMetrics(metrics)
     tokens = VAPIDTokens(subject: subject)
+    traces = tracer.map { PushTraces($0, stage: .webpush) }
   }
 
   /// One job on its way through the sender.
@@ -61,6 +67,9 @@ package final class WebPushSender: Stage {
     var isShort = false
     var hasRenewedToken = false
     var ttl: Int64 = 0
+    /// How often it went out on this visit.
+    var sends = 0
+    var sentAt = UnixTime(milliseconds: 0)
   }
 
   package var inHand: Int { waiting.count + sent.count + answered.count }
@@ -203,6 +212,8 @@ package final class WebPushSender: Stage {
     }
     sending.target = (subscription, key)
     sending.ttl = sending.job.ttl(now: now)
+    sending.sends += 1
+    sending.sentAt = now
     let number = nextNumber
     nextNumber += 1
     sent[number] = sending

@@ -17,9 +17,11 @@ extension WebPushSender {
     let now = time.now()
     let guardsBefore = guards
     let alarmedBefore = alarmed
+    let tokensBefore = tokens
     if guards.count > Self.guardsMax { guards = [:] }
     do {
       let ends = try store.write { transaction in
+        self.afterCommit = []
         let ends = try answers.map { sending, outcome in
           try end(of: sending, outcome, in: transaction, now: now)
         }
@@ -27,6 +29,8 @@ extension WebPushSender {
           answers.compactMap { sending, outcome in record(sending, outcome, now: now) })
         return ends
       }
+      for tell in afterCommit { tell() }
+      for (sending, outcome) in answers { trace(sending, outcome, now: now) }
       var again: [Sending] = []
       let settlements = zip(answers, ends).compactMap { answer, end -> Settlement? in
         switch end {
@@ -43,6 +47,7 @@ extension WebPushSender {
     } catch {
       guards = guardsBefore
       alarmed = alarmedBefore
+      tokens = tokensBefore
       throw error
     }
   }
@@ -71,9 +76,11 @@ extension WebPushSender {
       return try gone(subscription, because: reason, in: transaction, now: now)
     case .markResubscribe(let reason):
       if try transaction.markResubscribe(subscription, at: now) {
-        log.warning(
-          "subscription must be made anew",
-          ["subscription": subscription.fingerprint, "host": host, "because": reason])
+        afterCommit.append { [log] in
+          log.warning(
+            "subscription must be made anew",
+            ["subscription": subscription.fingerprint, "host": host, "because": reason])
+        }
       }
       return .settled(.done, as: "resubscribe")
     case .sendShortForm(let reason):
@@ -107,15 +114,19 @@ extension WebPushSender {
     switch guards[host, default: MassGuard()].refused(subscription.id, because: reason, now: now) {
     case .prune:
       if try transaction.prune(subscription, because: reason, at: now) {
-        log.info(
-          "subscription pruned",
-          ["subscription": subscription.fingerprint, "host": host, "because": reason])
+        afterCommit.append { [log] in
+          log.info(
+            "subscription pruned",
+            ["subscription": subscription.fingerprint, "host": host, "because": reason])
+        }
       }
       return .settled(.done, as: "pruned")
     case .stopPruning(let restore):
       let restored = try transaction.restore(restore, prunedBecause: reason)
       let words = "\(restore.count) subscriptions answer \(reason); \(restored) restored"
-      if alarm(host, "pruning stopped: mass guard", because: words) { metrics.guardTrips.add() }
+      if alarm(host, "pruning stopped: mass guard", because: words) {
+        afterCommit.append { [metrics] in metrics.guardTrips.add() }
+      }
       return .settled(.retry(notBefore: Self.waitWhileGuarded, because: words), as: nil)
     }
   }
@@ -126,8 +137,10 @@ extension WebPushSender {
   @discardableResult
   private func alarm(_ host: String, _ words: String, because reason: String) -> Bool {
     guard alarmed[host, default: []].insert(words).inserted else { return false }
-    log.error(
-      words, ["host": host, "because": reason, "do": "check the VAPID keys, subject and clock"])
+    afterCommit.append { [log] in
+      log.error(
+        words, ["host": host, "because": reason, "do": "check the VAPID keys, subject and clock"])
+    }
     return true
   }
 

@@ -38,8 +38,10 @@ struct APNsService: Sendable {
   /// The answer, or the trouble that was asked for.
   static func reply(_ answer: HTTP2Response, fault: Fault?) -> HTTP2Reply {
     switch fault?.action {
-    // A poisoned connection's answers come here as `answer`; `narrow` strikes no push.
-    case nil, .answer, .poison, .narrow: return .respond(answer)
+    // A poisoned connection's answers come here as `answer`; `narrow` and `start` strike no push.
+    case nil, .answer, .poison, .narrow, .start: return .respond(answer)
+    case .limit:
+      return .withStreams(fault?.streams.map { UInt32(clamping: $0) }, then: .respond(answer))
     case .delay: return .respondAfter(.milliseconds(fault?.delayMilliseconds ?? 0), answer)
     case .never: return .never
     case .drop: return .dropConnection

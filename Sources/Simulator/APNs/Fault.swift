@@ -7,7 +7,7 @@ import Vocabulary
 /// "status": 503, "reason": "ServiceUnavailable", "count": 100}`. A file holds an array of them.
 package struct Fault: Hashable, Sendable, Codable {
   package enum Action: String, Codable, Hashable, Sendable, CaseIterable {
-    /// Answers `status` and `reason`.
+    /// Answers `status` and `reason`, with `retry_after_seconds`.
     case answer
     /// Answers as usual, `delay_ms` later.
     case delay
@@ -27,6 +27,20 @@ package struct Fault: Hashable, Sendable, Codable {
     /// As usual, but a connection that answers a 400 is held to one stream until its next 200. It
     /// stands as long as it is among the faults and leaves the pushes to those after it.
     case narrow
+    /// As usual, but its connection may have `streams` open from now on; absent: as many as when it
+    /// was warm.
+    case limit
+    /// New connections may have `streams` open until their first 200; absent: as many as after it.
+    /// Without this fault it is one, as at Apple. It stands, as `narrow` does.
+    case start
+
+    /// It stands as long as it is among the faults, and strikes no single push.
+    var stands: Bool {
+      switch self {
+      case .narrow, .start: true
+      case .answer, .delay, .never, .drop, .reset, .goaway, .deaf, .poison, .limit: false
+      }
+    }
   }
 
   /// Everything that is given must fit; nothing given fits every push.
@@ -39,8 +53,8 @@ package struct Fault: Hashable, Sendable, Codable {
     package var token: String?
     /// The id of a phone or browser.
     package var phone: String?
-    /// 10, 5 or 1. A phone out of budget is `answer` 200 to its pushes of priority 10: APNs takes
-    /// them, and they never show.
+    /// 10, 5 or 1. `answer` 200 to those of priority 10 is what a phone out of budget looks like:
+    /// APNs takes them, and they never show. See ``PushBudget`` for one that counts.
     package var priority: Int?
     /// 0 to 100; absent means all.
     package var percent: Double?
@@ -70,6 +84,7 @@ package struct Fault: Hashable, Sendable, Codable {
   /// The answer's `retry-after`.
   package var retryAfterSeconds: Int?
   package var delayMilliseconds: Int?
+  package var streams: Int?
   /// Whether the phone gets the push all the same: an answer that was lost, not a push.
   package var delivers: Bool?
   /// Strikes each so-manieth of the pushes that fit, `{"action": "goaway", "every": 300}`; absent
@@ -82,13 +97,13 @@ package struct Fault: Hashable, Sendable, Codable {
     case match, action, status, reason
     case retryAfterSeconds = "retry_after_seconds"
     case delayMilliseconds = "delay_ms"
-    case delivers, every, count
+    case streams, delivers, every, count
   }
 
   package init(
     _ action: Action, match: Match? = nil, status: Int? = nil, reason: String? = nil,
-    retryAfterSeconds: Int? = nil, delayMilliseconds: Int? = nil, delivers: Bool? = nil,
-    every: Int? = nil, count: Int? = nil
+    retryAfterSeconds: Int? = nil, delayMilliseconds: Int? = nil, streams: Int? = nil,
+    delivers: Bool? = nil, every: Int? = nil, count: Int? = nil
   ) {
     self.match = match
     self.action = action
@@ -96,6 +111,7 @@ package struct Fault: Hashable, Sendable, Codable {
     self.reason = reason
     self.retryAfterSeconds = retryAfterSeconds
     self.delayMilliseconds = delayMilliseconds
+    self.streams = streams
     self.delivers = delivers
     self.every = every
     self.count = count
@@ -151,6 +167,9 @@ package struct Fault: Hashable, Sendable, Codable {
     }
     if action == .poison, let status, !(400...599).contains(status) {
       found.append("status: \(status), want 400 to 599")
+    }
+    if let streams, !(1...1000).contains(streams) {
+      found.append("streams: \(streams), want 1 to 1000")
     }
     if let every, every < 1 { found.append("every: \(every), want 1 or more") }
     if let priority = match?.priority, ![1, 5, 10].contains(priority) {

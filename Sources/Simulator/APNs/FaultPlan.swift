@@ -36,11 +36,17 @@ package struct FaultPlan: Hashable, Sendable {
   /// Connections that refuse a push are held to one stream.
   package var narrowsConnections: Bool { planned.contains { $0.fault.action == .narrow } }
 
+  /// How many streams a new connection may have open until its first 200; nil: as many as after.
+  package var streamsAtStart: Int? {
+    guard let start = planned.first(where: { $0.fault.action == .start }) else { return 1 }
+    return start.fault.streams
+  }
+
   /// The fault that strikes this push; nil for none. One with a count is used up by it.
   package mutating func strike(_ subject: FaultSubject, chance: inout TokenMint) -> Fault? {
     for index in planned.indices {
       let fault = planned[index].fault
-      guard fault.action != .narrow, fault.match?.fits(subject) ?? true else { continue }
+      guard !fault.action.stands, fault.match?.fits(subject) ?? true else { continue }
       if let share = fault.match?.percent, chance.percent() >= share { continue }
       if let every = fault.every {
         planned[index].fitted += 1

@@ -15,6 +15,7 @@ package struct Finding: Hashable, Sendable {
     case inputPushToken = "input-push-token"
     case staleDate = "stale-date"
     case dismissalDate = "dismissal-date"
+    case relevanceScore = "relevance-score"
     case contentAvailable = "content-available"
     case doubledStart = "doubled-start"
     case doubledAlert = "doubled-alert"

@@ -45,6 +45,7 @@ package enum PayloadContract {
     } else if payload.aps["dismissal-date"] != nil {
       found.append(Finding(.dismissalDate, "\(event.rawValue) carries it; only end has an effect"))
     }
+    found += relevance(payload, in: nil)
     if event == .start { found += start(payload) }
     if payload.aps["alert"] != nil, payload.aps["sound"] != nil {
       found.append(Finding(.alert, "aps.sound stands beside the alert, want it inside"))
@@ -69,7 +70,25 @@ package enum PayloadContract {
   }
 
   private static func alert(_ payload: PushPayload) -> [Finding] {
-    words(payload, of: "alert push")
+    words(payload, of: "alert push") + relevance(payload, in: 0...1)
+  }
+
+  /// An alert's score is a share; a Live Activity's may be any number, and is only compared with
+  /// the app's other activities.
+  private static func relevance(_ payload: PushPayload, in range: ClosedRange<Double>?)
+    -> [Finding]
+  {
+    let want = range.map { "a number from \($0.lowerBound) to \($0.upperBound)" } ?? "a number"
+    let value = payload.aps["relevance-score"]
+    let isFine =
+      switch value {
+      case nil: true
+      case .integer(let whole): range?.contains(Double(whole)) ?? true
+      case .number(let number): range?.contains(number) ?? true
+      default: false
+      }
+    return isFine
+      ? [] : [Finding(.relevanceScore, "relevance-score is \(shown(value)), want \(want)")]
   }
 
   private static func background(_ payload: PushPayload, priority: Int) -> [Finding] {

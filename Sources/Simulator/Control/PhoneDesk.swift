@@ -25,7 +25,8 @@ struct PhoneDesk: Sendable {
       identity = try world.change { state, _ in
         let identity = try state.fleet.add(
           id: order.id, userID: order.userID, name: order.name ?? order.userID.text,
-          environment: order.environment ?? .production)
+          environment: order.environment ?? .production,
+          budget: order.budget ?? PushBudget())
         return (identity, [])
       }
     } catch let error as SettingsError {

@@ -19,9 +19,11 @@ package struct PhoneOrder: Hashable, Sendable, Decodable {
   package var environment: APNsEnvironment?
   /// Whether its app has a bell that looks at the API again and again. Absent: no.
   package var bell: Bool?
+  /// Absent: it takes everything.
+  package var budget: PushBudget?
 
   enum CodingKeys: String, CodingKey {
-    case id, name, tint, emoji, locale, token, environment, bell
+    case id, name, tint, emoji, locale, token, environment, bell, budget
     case userID = "user_id"
     case apiURL = "api_url"
   }

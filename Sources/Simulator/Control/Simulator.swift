@@ -50,18 +50,22 @@ package final class Simulator: Sendable {
     self.world = world
     let certificates = try SimulatorCertificates(directory: settings.certificateDirectory)
     authorityFile = certificates.authorityFile
+    let limits = HTTP2Server.Settings(maxConcurrentStreams: settings.streamsMax) {
+      world.read { $0.faults.streamsAtStart }.map { UInt32(clamping: $0) }
+    }
     apns = try certificates.server(
-      port: settings.apnsPort, streamsMax: settings.streamsMax, elapsed: elapsed,
+      port: settings.apnsPort, settings: limits, elapsed: elapsed,
       handler: APNsService(
         world: world, environment: settings.sandboxPort == nil ? nil : .production
       ).reply)
     sandbox = try settings.sandboxPort.map { port in
       try certificates.server(
-        port: port, streamsMax: settings.streamsMax, elapsed: elapsed,
+        port: port, settings: limits, elapsed: elapsed,
         handler: APNsService(world: world, environment: .sandbox).reply)
     }
     webPush = try certificates.server(
-      port: settings.webPushPort, streamsMax: settings.streamsMax, elapsed: elapsed,
+      port: settings.webPushPort,
+      settings: HTTP2Server.Settings(maxConcurrentStreams: settings.streamsMax), elapsed: elapsed,
       handler: WebPushService(world: world).reply)
     let origin = "https://localhost:\(webPush.port)"
     world.change { state, _ in

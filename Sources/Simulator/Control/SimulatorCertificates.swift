@@ -18,12 +18,11 @@ struct SimulatorCertificates {
   }
 
   func server(
-    port: UInt16, streamsMax: UInt32, elapsed: @escaping @Sendable () -> Duration,
+    port: UInt16, settings: HTTP2Server.Settings, elapsed: @escaping @Sendable () -> Duration,
     handler: @escaping @Sendable (HTTP2Request) -> HTTP2Reply
   ) throws -> HTTP2Server {
     try HTTP2Server(
       port: port, certificateFile: identity.certificateFile, keyFile: identity.keyFile,
-      settings: HTTP2Server.Settings(maxConcurrentStreams: streamsMax), elapsed: elapsed,
-      handler: handler)
+      settings: settings, elapsed: elapsed, handler: handler)
   }
 }

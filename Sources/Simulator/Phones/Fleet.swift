@@ -48,7 +48,8 @@ package struct Fleet: Sendable {
 
   /// - Throws: ``SettingsError`` when the fleet is full or the id is taken.
   package mutating func add(
-    id: String?, userID: UserID, name: String, environment: APNsEnvironment
+    id: String?, userID: UserID, name: String, environment: APNsEnvironment,
+    budget: PushBudget = PushBudget()
   ) throws(SettingsError) -> PhoneIdentity {
     guard phones.count < Self.phonesMax else {
       throw SettingsError(["phones: there are \(phones.count), want at most \(Self.phonesMax)"])
@@ -58,7 +59,7 @@ package struct Fleet: Sendable {
     let identity = PhoneIdentity(
       id: id, userID: userID, name: name, environment: environment, bundleID: rules.bundleID,
       mint: &mint)
-    phones[id] = VirtualPhone(identity)
+    phones[id] = VirtualPhone(identity, budget: budget)
     phoneIDs.append(id)
     places[identity.alertToken] = Place(phoneID: id, use: .alert)
     places[identity.pushToStartToken] = Place(phoneID: id, use: .pushToStart)

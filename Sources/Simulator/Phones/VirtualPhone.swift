@@ -33,8 +33,12 @@ package struct VirtualPhone: Hashable, Sendable {
   /// What its bell shows; nil before the first look.
   package var inbox: Inbox?
   package internal(set) var counts = PhoneCounts()
+  private var budget: PushBudget
 
-  package init(_ identity: PhoneIdentity) { self.identity = identity }
+  package init(_ identity: PhoneIdentity, budget: PushBudget = PushBudget()) {
+    self.identity = identity
+    self.budget = budget
+  }
 
   /// A push that APNs has taken for this phone.
   package mutating func receive(
@@ -49,6 +53,12 @@ package struct VirtualPhone: Hashable, Sendable {
     // What cannot be read was complained of when APNs took it; iOS drops it without a word.
     guard case .success(let payload) = push.payload else {
       counts.dropped += 1
+      return []
+    }
+    if push.type == .liveactivity, let event = payload.event,
+      !budget.spend(on: event, priority: push.priority, at: now)
+    {
+      counts.overBudget += 1
       return []
     }
     switch push.type {
@@ -216,6 +226,8 @@ package struct PhoneCounts: Hashable, Sendable, Codable {
   package var overwritten = 0
   /// Lost at APNs because they expired while the phone was offline.
   package var expired = 0
+  /// Live Activity pushes over its budget.
+  package var overBudget = 0
   /// Starts that came by push.
   package var starts = 0
   /// How often it made a sound.

@@ -153,7 +153,13 @@ extension World.State {
 
 extension Fault {
   /// Whether the push reaches the phone although the fault struck.
-  var letsThrough: Bool { action == .delay || delivers == true }
+  var letsThrough: Bool { isAnsweredByRule || delivers == true }
+
+  /// The rules decide about the answer, which comes.
+  private var isAnsweredByRule: Bool { action == .delay || action == .limit }
+
+  /// An answer comes, whatever it says.
+  var isAnswered: Bool { action == .answer || isAnsweredByRule }
 }
 
 extension APNsRequest {
@@ -178,7 +184,7 @@ extension PushRecord {
     apnsID = request.value("apns-id")
     collapseID = request.value("apns-collapse-id")
     bytes = request.body.count
-    let isAnswered = fault.map { $0.action == .answer || $0.action == .delay } ?? true
+    let isAnswered = fault?.isAnswered ?? true
     status = isAnswered ? refusal?.status ?? 200 : nil
     reason = isAnswered ? refusal?.reason : nil
     self.fault = fault?.action.rawValue

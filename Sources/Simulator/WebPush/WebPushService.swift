@@ -115,7 +115,7 @@ extension PushRecord {
     _ request: WebPushRequest, browser: String?, outcome: World.WebPushOutcome, fault: Fault?,
     connection: Int, at now: UnixTime
   ) {
-    let isAnswered = fault.map { $0.action == .answer || $0.action == .delay } ?? true
+    let isAnswered = fault?.isAnswered ?? true
     var status = 201
     var reason: String?
     if case .refused(let refusal) = outcome {

@@ -1,14 +1,20 @@
 /// The schema, in numbered steps. A step that was ever released is never edited: append another.
+///
+/// A step only adds: tables, indexes, columns that may be null or have a default. So the programs
+/// of a rolling deploy share one database, and the way back to the program before stays open. A
+/// step that older programs cannot live with says so: it sets `PRAGMA application_id` to its
+/// number, and programs that know fewer steps refuse the database from then on.
 package enum Migrations {
   /// Step n, from 1, is `all[n - 1]`; each ends by setting `user_version` to its number.
   package static let all: [String] = [
-    firstTables, sweepIndexes, webPushTables, outboxOrder, historyTables,
+    firstTables, sweepIndexes, webPushTables, outboxOrder, historyTables, tokenAge,
   ]
 
   /// Brings the database up to date. Safe when several processes start at once: each step is one
   /// transaction that looks again at the version once it holds the write lock.
   ///
-  /// - Throws: ``StoreError`` when the database is newer than this program, or not Lockstep's.
+  /// - Throws: ``StoreError`` when the database has become one that this program cannot live with,
+  ///   or is not Lockstep's.
   package static func apply(_ steps: [String] = all, to connection: Connection) throws {
     for number in 1...steps.count where try version(of: connection, knowing: steps.count) < number {
       try connection.transaction(.write) {
@@ -31,11 +37,14 @@ package enum Migrations {
         : "has schema \(found), this program wants \(all.count): start one of its roles once")
   }
 
+  /// The number of the last step; greater than `newest` after a newer program that only added.
   private static func version(of connection: Connection, knowing newest: Int) throws -> Int {
     let version: Int = try connection.first(MigrationSQL.version) { try $0.next() } ?? 0
-    guard version <= newest else {
+    let wanted: Int = try connection.first(MigrationSQL.wantedVersion) { try $0.next() } ?? 0
+    guard version <= newest || wanted <= newest else {
       throw connection.failure(
-        "has schema \(version), this program knows up to \(newest): start the newer program")
+        "has schema \(version), which wants a program that knows \(wanted); this one knows up to"
+          + " \(newest): start the newer program")
     }
     return version
   }
@@ -51,5 +60,7 @@ package enum Migrations {
 
 enum MigrationSQL: String, SQLText {
   case version = "PRAGMA user_version"
+  /// 0, or the fewest steps that a program must know.
+  case wantedVersion = "PRAGMA application_id"
   case anyTable = "SELECT name FROM sqlite_schema LIMIT 1"
 }

@@ -62,7 +62,7 @@ package final class SQLiteStore: Store {
     + texts(of: ActivitySQL.self) + texts(of: StartSQL.self) + texts(of: DeliverySQL.self)
     + texts(of: NotificationSQL.self) + texts(of: IdempotencySQL.self) + texts(of: OutboxSQL.self)
     + texts(of: SubscriptionSQL.self) + texts(of: HistorySQL.self)
-    + texts(of: TokenListingSQL.self)
+    + texts(of: TokenListingSQL.self) + texts(of: TokenAgeSQL.self)
 
   private static func texts<SQL: SQLText>(of: SQL.Type) -> [String] {
     SQL.allCases.map(\.rawValue)

@@ -29,7 +29,7 @@ extension SQLiteTransaction {
   }
 }
 
-private func readStart(_ row: inout Row) throws -> Start {
+func readStart(_ row: inout Row) throws -> Start {
   Start(
     sessionID: try row.next(), token: try row.next(), contextKey: try row.next(),
     firstAskedAt: try row.next(), claimedUntil: try row.next(), acceptedAt: try row.next())

@@ -124,15 +124,20 @@ struct DeadLetterDesk {
   func write(_ selection: DeadLetterSelection, to path: String, isRaw: Bool) throws {
     let file = try NewFile(path, option: "--to-file")
     var count = 0
-    try walkAll { letter, stage in
-      guard selection.takes(letter) else { return .keep }
-      count += 1
-      let shown = ShownDeadLetter(letter, stage: stage, topology: topology)
-      try file.write(JSON.encoded(isRaw ? shown.rawJSON : shown.json) + Data("\n".utf8))
-      return .keep
+    do {
+      try walkAll { letter, stage in
+        guard selection.takes(letter) else { return .keep }
+        count += 1
+        let shown = ShownDeadLetter(letter, stage: stage, topology: topology)
+        try file.write(JSON.encoded(isRaw ? shown.rawJSON : shown.json) + Data("\n".utf8))
+        return .keep
+      }
+      guard count > 0 else { throw nothing(selection) }
+      try file.finish()
+    } catch {
+      file.discard()
+      throw error
     }
-    try file.finish()
-    guard count > 0 else { throw nothing(selection) }
     prints.aside("\(count) written to \(path), and left where they are")
   }
 

@@ -8,7 +8,10 @@ import RabbitMQBroker
 enum ScalingFile {
   private static let pollSeconds = 15
   private static let cooldownSeconds = 300
-  private static let replicasMax = 20
+  /// Two never leave a gap while one is replaced.
+  private static let replicasMin = 2
+  private static let replicasMax = 8
+  private static let namespace = "lockstep"
 
   static func text(_ topology: Topology) -> String {
     let head = GeneratedFile.head(
@@ -25,7 +28,7 @@ enum ScalingFile {
 
   private static let authentication = [
     "apiVersion: keda.sh/v1alpha1", "kind: TriggerAuthentication",
-    "metadata: { name: lockstep-broker }", "spec:", "  secretTargetRef:",
+    "metadata: { name: lockstep-broker, namespace: \(namespace) }", "spec:", "  secretTargetRef:",
     "    - { parameter: host, name: lockstep-broker, key: management-url }",
   ]
 
@@ -37,10 +40,10 @@ enum ScalingFile {
     else { return nil }
     return [
       "apiVersion: keda.sh/v1alpha1", "kind: ScaledObject",
-      "metadata: { name: lockstep-\(role.name) }", "spec:",
-      "  scaleTargetRef: { name: lockstep-\(role.name) }", "  pollingInterval: \(pollSeconds)",
+      "metadata: { name: \(role.name), namespace: \(namespace) }", "spec:",
+      "  scaleTargetRef: { name: \(role.name) }", "  pollingInterval: \(pollSeconds)",
       "  cooldownPeriod: \(cooldownSeconds)",
-      "  minReplicaCount: \(max(1, queue.expectation.minConsumers ?? 1))",
+      "  minReplicaCount: \(max(replicasMin, queue.expectation.minConsumers ?? 0))",
       "  maxReplicaCount: \(replicasMax)", "  triggers:", "    - type: rabbitmq",
       "      metadata:", "        protocol: http", "        queueName: \(route.queue)",
       "        mode: QueueLength", "        value: \"\(each)\"",

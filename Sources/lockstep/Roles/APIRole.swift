@@ -71,7 +71,8 @@ struct APIRole: Sendable {
     let gate = OutboxGate(limit: settings.outboxEventsMax)
     let api = API(
       store: store, keys: settings.keys, time: process.time, settings: settings.api,
-      log: process.log, metrics: process.metrics, outbox: gate, onCommit: { bell.ring() })
+      log: process.log, metrics: process.metrics, outbox: gate,
+      tracer: process.tracer, onCommit: { bell.ring() })
     let server: HTTPServer
     do {
       server = try HTTPServer(

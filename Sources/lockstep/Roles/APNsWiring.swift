@@ -27,7 +27,8 @@ struct APNsWiring: Sendable {
     keyID = settings.value("APNS_KEY_ID", Self.tenCharacters)
     teamID = settings.required("APNS_TEAM_ID", want: "ten characters", Self.tenCharacters) ?? ""
     bundleID =
-      settings.required("APNS_BUNDLE_ID", want: "the app's bundle id", Self.bundle) ?? ""
+      settings.required("APNS_BUNDLE_ID", want: "the app's bundle id") { try BundleID($0).text }
+      ?? ""
     var transport = APNsTransportSettings()
     for (name, environment) in [
       ("APNS_URL_PRODUCTION", PushEnvironment.production),
@@ -63,16 +64,6 @@ struct APNsWiring: Sendable {
   private static func tenCharacters(_ value: String) throws -> String {
     guard value.count == 10, value.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
       throw Reading.Complaint("want ten letters and digits")
-    }
-    return value
-  }
-
-  private static func bundle(_ value: String) throws -> String {
-    guard value.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-.".contains($0)) }),
-      !value.contains("..")
-    else { throw Reading.Complaint("want a bundle id such as app.example.cook") }
-    guard !value.hasSuffix(".push-type.liveactivity") else {
-      throw Reading.Complaint("want the bundle id without the suffix; it is added")
     }
     return value
   }

@@ -1,5 +1,6 @@
 import Foundation
 import Pipeline
+import Pushes
 import ServiceRuntime
 import Sessions
 import Vocabulary
@@ -10,9 +11,8 @@ enum NotifierRole {
   private static let worker = WorkerRole.notifier
   static let name = worker.name
   static let settingNames =
-    WorkerRole.settingNames + [
-      SessionReading.settingName, RecordsReading.settingName, "WEB_ORIGIN",
-    ]
+    WorkerRole.settingNames + RecordsReading.settingNames
+    + [SessionReading.settingName, "WEB_ORIGIN"]
 
   static func run(_ invocation: Invocation) throws {
     var settings = invocation.settings
@@ -20,7 +20,7 @@ enum NotifierRole {
     let databasePath = StoreWiring.path(reading: &settings)
     let broker = BrokerWiring(reading: &settings)
     let limits = SessionReading.limits(&settings)
-    let kept = RecordsReading.kept(&settings)
+    let records = RecordsReading(&settings)
     let origin = WebPushWiring.origin(reading: &settings)
     let prefetch = WorkerRole.prefetch(reading: &settings)
     guard settings.problems.isEmpty, let databasePath, let broker else {
@@ -37,7 +37,7 @@ enum NotifierRole {
     try process.runUntilStopped(
       [
         (name, notifying), startSweep(process, store: store, limits: limits, bell: bell),
-        startRecordKeeping(process, store: store, kept: kept),
+        startRecordKeeping(process, store: store, records),
         RelayWiring.start(process, store: store, broker: broker, bell: bell),
       ])
   }
@@ -63,26 +63,33 @@ enum NotifierRole {
 
 extension NotifierRole {
   /// Removes what has grown old.
-  static func startRecordKeeping(_ process: RoleProcess, store: any Store, kept: Duration) -> (
-    name: String, thread: OwnedThread
-  ) {
+  static func startRecordKeeping(
+    _ process: RoleProcess, store: any Store, _ records: RecordsReading
+  ) -> (name: String, thread: OwnedThread) {
     let name = "record-keeping"
     let thread = OwnedThread.start(named: name) {
       let keeping = RecordKeeping(
-        store: store, kept: kept, time: process.time, log: process.log, metrics: process.metrics)
+        store: store, kept: records.kept, life: records.life, time: process.time,
+        log: process.log, metrics: process.metrics)
       keeping.run(until: process.stop)
     }
     return (name, thread)
   }
 }
 
-/// How long records of what happened are kept, as settings say.
-enum RecordsReading {
-  static let settingName = "RECORDS_DAYS"
+/// How long records of what happened are kept, and tokens that no phone registers again, as
+/// settings say.
+struct RecordsReading: Sendable {
+  static let settingNames = ["RECORDS_DAYS", "TOKENS_DAYS"]
 
-  static func kept(_ settings: inout SettingsReader) -> Duration {
-    let days = settings.integer(settingName, in: 1...365, default: 14)
-    return .seconds(days * 24 * 3600)
+  let kept: Duration
+  let life: TokenLife
+
+  init(_ settings: inout SettingsReader) {
+    let records = settings.integer("RECORDS_DAYS", in: 1...365, default: 14)
+    let tokens = settings.integer("TOKENS_DAYS", in: 30...3650, default: 270)
+    kept = .seconds(records * 24 * 3600)
+    life = TokenLife(device: .seconds(tokens * 24 * 3600))
   }
 }
 

@@ -17,7 +17,7 @@ enum RelayWiring {
       let relay = OutboxRelay(
         store: store, publisher: publisher, eventsExchange: broker.routes.eventsExchange,
         time: process.time, log: process.log, metrics: process.metrics, health: process.health,
-        onDepth: onDepth)
+        tracer: process.tracer, onDepth: onDepth)
       relay.run(until: process.stop, grace: process.grace) {
         bell.wait(atMost: $0, or: process.stop)
       }

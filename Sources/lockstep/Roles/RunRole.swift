@@ -7,7 +7,7 @@ enum RunRole {
   static let name = "run"
   static let settingNames =
     WorkerRole.settingNames + APIRole.ownSettingNames + APNsWiring.settingNames
-    + [RecordsReading.settingName]
+    + RecordsReading.settingNames
     + WebPushWiring.settingNames.filter { !WebPushWiring.apiSettingNames.contains($0) }
     + ["WEB_ORIGIN"]
 
@@ -21,7 +21,7 @@ enum RunRole {
     // Off without a key.
     let hasWebPush = WebPushWiring.isConfigured(settings)
     let webPush = hasWebPush ? WebPushWiring(reading: &settings) : nil
-    let kept = RecordsReading.kept(&settings)
+    let records = RecordsReading(&settings)
     let origin = WebPushWiring.origin(reading: &settings)
     let prefetch = WorkerRole.prefetch(reading: &settings)
     guard settings.problems.isEmpty, let databasePath, let broker, let api else {
@@ -33,7 +33,7 @@ enum RunRole {
     var loops = try APIRole.start(api, process, store: store, broker: broker, bell: bell)
     loops.append(
       NotifierRole.startSweep(process, store: store, limits: api.api.session, bell: bell))
-    loops.append(NotifierRole.startRecordKeeping(process, store: store, kept: kept))
+    loops.append(NotifierRole.startRecordKeeping(process, store: store, records))
     let equipment = WorkerRole.Equipment(
       store: store, broker: broker, prefetch: prefetch, apns: apns, webPush: webPush,
       origin: hasWebPush ? origin : nil)

@@ -57,7 +57,7 @@ struct WebPushWiring: Sendable {
     WebPushSender(
       store: store, carrier: WebPushTransport(settings: transport, time: process.time), keys: keys,
       subject: subject, services: services, time: process.time, log: process.log,
-      metrics: process.metrics)
+      metrics: process.metrics, tracer: process.tracer)
   }
 
   private static func services(reading settings: inout SettingsReader) -> PushServices {

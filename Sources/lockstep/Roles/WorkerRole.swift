@@ -93,7 +93,8 @@ struct WorkerRole: Sendable {
     watchdog.start()
     let worker = Worker(
       route: route, link: link, stage: try makeStage(process, equipment), time: process.time,
-      log: process.log, metrics: process.metrics, health: health, watchdog: watchdog)
+      log: process.log, metrics: process.metrics, health: health, watchdog: watchdog,
+      tracer: process.tracer)
     process.log.info("working", ["queue": route.queue, "prefetch": "\(route.prefetch)"])
     worker.run(until: process.stop, grace: process.grace)
     if let defect = worker.defect { throw CommandFailure(.software, defect) }
@@ -117,7 +118,7 @@ struct WorkerRole: Sendable {
       return APNsSender(
         store: store, pushes: routes[.apns], transport: try apns.makeTransport(process),
         bundleID: apns.bundleID, time: process.time, log: process.log, metrics: process.metrics,
-        lanes: process.lanes)
+        tracer: process.tracer, lanes: process.lanes)
     }
   }
 }

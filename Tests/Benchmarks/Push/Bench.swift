@@ -8,7 +8,7 @@ enum Bench {
   struct Usage: Error, CustomStringConvertible {
     let description =
       "wanted: stand-in DIR | transport PORT CA PUSHES"
-      + " | sender PORT CA PUSHES AMQP_URL QUEUES_FILE DIR"
+      + " | faults PUSHES DIR | sender PORT CA PUSHES AMQP_URL QUEUES_FILE DIR"
   }
 
   static func run(_ words: [String]) throws {
@@ -17,6 +17,7 @@ enum Bench {
     case ("transport", 4):
       let server = try Server(port: words[1], authorityFile: words[2])
       try TransportBench.run(server, pushes: number(words[3]))
+    case ("faults", 3): try FaultBench.run(pushes: number(words[1]), directory: words[2])
     case ("sender", 7):
       let server = try Server(port: words[1], authorityFile: words[2])
       try SenderBench(

@@ -38,12 +38,16 @@ enum Pushing {
     return "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
   }
 
-  static func transport(to server: Server, metrics: Metrics) throws -> APNsTransport {
+  static func transport(
+    to server: Server, metrics: Metrics,
+    _ change: (inout APNsTransportSettings) -> Void = { _ in }
+  ) throws -> APNsTransport {
     var settings = APNsTransportSettings(
       servers: [.production: server.url, .sandbox: server.url],
       authorityFile: server.authorityFile)
     settings.connectionsPerEnvironment = connections
     settings.streamsMax = streams
+    change(&settings)
     let tokens = ProviderTokens(
       signer: ProviderTokenSigner(keyID: "ABC1234567") { _ in String(repeating: "j", count: 180) },
       time: SystemTime(), log: .discarding, metrics: metrics)

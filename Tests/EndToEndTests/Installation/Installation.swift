@@ -22,6 +22,8 @@ final class Installation {
   private var topologyAppliedAt = ContinuousClock.now
   /// Of every process, by full name; a test may change it before it starts one.
   var settings: [String: String]
+  /// Further flags of the simulator, `--faults FILE`; a test may give some before it is started.
+  var simulatorOptions: [String] = []
 
   /// `broker` nil takes a virtual host on the broker that all tests share.
   init(broker: BrokerUnderTest? = nil) throws {
@@ -107,19 +109,29 @@ final class Installation {
     var environment = settings
     var arguments = [role.rawValue]
     if role == .simulator {
-      arguments += [
-        "--directory", directory.path(percentEncoded: false), "--apns-port", "\(ports[0])",
-        "--control-port", "\(port(of: .simulator))", "--api", apiURL,
-      ]
+      arguments +=
+        [
+          "--directory", directory.path(percentEncoded: false), "--apns-port", "\(ports[0])",
+          "--control-port", "\(port(of: .simulator))", "--api", apiURL,
+        ] + simulatorOptions
     } else {
       environment["LOCKSTEP_ADMIN_ADDR"] = "127.0.0.1:\(port(of: role))"
     }
-    let log = logFile(of: role)
-    let child = try Child(
-      Programs.lockstep, arguments, environment: environment, output: log, errors: log)
-    try leash.note(child, role.rawValue)
-    children[role] = child
+    children[role] = try spawn(role.rawValue, Programs.lockstep, arguments, environment)
   }
+
+  /// A process that ends with the installation. `name`: of its log and its pid file.
+  func spawn(
+    _ name: String, _ program: URL, _ arguments: [String], _ environment: [String: String] = [:]
+  ) throws -> Child {
+    let log = directory.appending(path: "\(name).log")
+    let child = try Child(program, arguments, environment: environment, output: log, errors: log)
+    try leash.note(child, name)
+    return child
+  }
+
+  /// It has ended, and its number may soon be another's.
+  func forget(_ name: String) { leash.forget(name) }
 
   func awaitReady(_ role: Role) throws {
     let path = role == .simulator ? "\(simulatorURL)/phones" : "\(adminURL(of: role))/readyz"
@@ -185,10 +197,11 @@ final class Installation {
     }
   }
 
-  func logFile(of role: Role) -> URL { directory.appending(path: "\(role.rawValue).log") }
+  func log(of role: Role) throws -> String { try logText(role.rawValue) }
 
-  func log(of role: Role) throws -> String {
-    try String(contentsOf: logFile(of: role), encoding: .utf8)
+  /// What a process wrote, by the name it was spawned with.
+  func logText(_ name: String) throws -> String {
+    try String(contentsOf: directory.appending(path: "\(name).log"), encoding: .utf8)
   }
 
   /// What waits where: ready and unacknowledged messages of each queue that holds some, as the
@@ -210,11 +223,13 @@ final class Installation {
 
   /// The end of each log.
   func logs(lines: Int = 12) -> String {
-    "── queues\n\(depths())\n"
-      + Role.allCases.compactMap { role in
-        // A role that was not started has no log.
-        guard let text = try? log(of: role) else { return nil }
-        return "── \(role.rawValue)\n"
+    let path = directory.path(percentEncoded: false)
+    // What is told only explains a failure.
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    return "── queues\n\(depths())\n"
+      + names.filter { $0.hasSuffix(".log") }.sorted().compactMap { name in
+        guard let text = try? logText(String(name.dropLast(4))) else { return nil }
+        return "── \(name)\n"
           + text.split(separator: "\n").suffix(lines).joined(separator: "\n")
       }.joined(separator: "\n")
   }

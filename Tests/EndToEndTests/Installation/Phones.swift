@@ -85,14 +85,17 @@ struct Phones {
     var status: Int? { json["status"]?.whole }
   }
 
+  /// From now on these faults strike, and no other.
+  func setFaults(_ faults: JSONValue) throws { _ = try call("POST", "/faults", faults) }
+
   func verdict() throws -> JSONValue { try call("GET", "/verdict") }
 
   /// Waits until every phone shows what `GET` says, with `cards` of them compared, and checks that
   /// nothing was doubled or went back on the way.
-  func awaitTruth(cards: Int) throws {
+  func awaitTruth(cards: Int, within limit: Duration = Installation.patience) throws {
     var verdict = JSONValue.null
     do {
-      try installation.wait(for: "every phone to show the truth") {
+      try installation.wait(for: "every phone to show the truth", within: limit) {
         verdict = try self.verdict()
         return verdict["ok"] == true && verdict["compared"]?.whole == cards
       }

@@ -38,7 +38,7 @@ import Vocabulary
     ("https://app", .notReachable), ("https://10.0.0.1/", .notReachable),
     ("https://app..example", .notReachable), ("mailto:a@app.example.", .notReachable),
   ])
-  func `another is refused with the reason`(text: String, error: VAPIDSubjectError) {
+  func `F-1 another is refused with the reason`(text: String, error: VAPIDSubjectError) {
     #expect(throws: error) { try VAPIDSubject(text) }
   }
 
@@ -57,7 +57,7 @@ import Vocabulary
     ("https://fcm.googleapis.com:443/x?y", "https://fcm.googleapis.com"),
     ("https://localhost:9443/x", "https://localhost:9443"),
   ])
-  func `a token names the origin, a number as its end, and the subject`(
+  func `F-1 a token names the origin, a number as its end, and the subject`(
     text: String, origin: String
   ) throws {
     var tokens = try tokens()
@@ -82,7 +82,7 @@ import Vocabulary
         signature, of: "\(pieces[0]).\(pieces[1])".utf8, by: key.signing.publicKey))
   }
 
-  @Test func `one token serves an origin and key for eleven hours`() throws {
+  @Test func `F-3 one token serves an origin and key for eleven hours`() throws {
     var tokens = try tokens()
     let start = Samples.noon
     func header(_ text: String, _ key: VAPIDKey, after span: Duration) throws -> String {

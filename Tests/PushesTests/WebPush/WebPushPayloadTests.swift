@@ -61,7 +61,7 @@ import Vocabulary
     #expect(WebPushPayload.shortForm(of: Data("x".utf8)) == nil)
   }
 
-  @Test func `the topic is that of the research note, and always 32 characters`() {
+  @Test func `F-2 the topic is that of the research note, and always 32 characters`() {
     #expect(WebPushTopic.of("cs-invite-cs_abc") == "LqpQ4h8bKmDeuck1KgltDAtWYwIlV0lA")
     for key in ["", "x", String(repeating: "long", count: 500)] {
       #expect(WebPushTopic.of(key).utf8.count == 32)

@@ -14,10 +14,10 @@ import Vocabulary
   }
 
   @Test(arguments: [200, 201, 202])
-  func `what is taken is done`(status: Int) { #expect(remedy(status) == .done) }
+  func `F-5 what is taken is done`(status: Int) { #expect(remedy(status) == .done) }
 
   @Test(arguments: [404, 410])
-  func `what is gone is pruned under the guard and not tried again`(status: Int) {
+  func `F-5 what is gone is pruned under the guard and not tried again`(status: Int) {
     #expect(remedy(status, "anything") == .pruneUnlessMany(because: "\(status)"))
   }
 
@@ -29,7 +29,7 @@ import Vocabulary
         + " to create the subscriptions."
     ), (401, "109 VAPID public key mismatch"),
   ])
-  func `another key's subscription must be made anew`(status: Int, reason: String) {
+  func `F-2 another key's subscription must be made anew`(status: Int, reason: String) {
     #expect(remedy(status, reason) == .markResubscribe(because: "\(status) \(reason)"))
   }
 
@@ -40,7 +40,7 @@ import Vocabulary
   }
 
   @Test(arguments: [401, 403])
-  func `a refused token is renewed once, then a person has to act`(status: Int) {
+  func `F-5 a refused token is renewed once, then a person has to act`(status: Int) {
     let words = "\(status) BadJwtToken"
     #expect(remedy(status, "BadJwtToken") == .renewToken(because: words))
     #expect(
@@ -48,7 +48,7 @@ import Vocabulary
         == .retry(notBefore: .seconds(600), because: words))
   }
 
-  @Test func `what is too large goes out once in its short form`() {
+  @Test func `F-5 what is too large goes out once in its short form`() {
     #expect(remedy(413) == .sendShortForm(because: "413 without a reason"))
     #expect(remedy(413, isShort: true) == .dead(because: "413 without a reason"))
   }
@@ -58,7 +58,7 @@ import Vocabulary
       (429, nil, 30), (429, 10, 30), (429, 31, 31), (500, nil, 30), (503, 120, 120), (502, 1, 30),
       (408, nil, 30),
     ] as [(Int, Int?, Int)])
-  func `what may pass is tried again, not sooner than asked`(
+  func `F-5 what may pass is tried again, not sooner than asked`(
     status: Int, asked: Int?, wait: Int
   ) {
     let found = remedy(status, "x", retryAfter: asked.map { .seconds($0) })

@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+@Suite struct ScriptTests {
+  private func scripts() throws -> [String] {
+    let names = FileManager.default.enumerator(atPath: Tools.path("deploy"))
+    return try (names?.allObjects as? [String] ?? []).sorted().map { "deploy/\($0)" }
+      .filter { name in
+        let attributes = try FileManager.default.attributesOfItem(atPath: Tools.path(name))
+        guard attributes[.type] as? FileAttributeType == .typeRegular else { return false }
+        return try Data(contentsOf: URL(filePath: Tools.path(name))).starts(with: Data("#!".utf8))
+      }
+  }
+
+  @Test func `shellcheck has nothing to say against any script, and each can be run`() throws {
+    let scripts = try scripts()
+    #expect(scripts.count >= 8)
+    let outcome = try Tools.run(
+      "/usr/bin/shellcheck", ["--severity=warning"] + scripts.map(Tools.path))
+    #expect(outcome.code == 0)
+    #expect(outcome.output == "")
+    for script in scripts {
+      #expect(FileManager.default.isExecutableFile(atPath: Tools.path(script)), "\(script)")
+    }
+  }
+
+  @Test func `compose's secrets are made once, and each account gets its own`() throws {
+    let folder = try Folder()
+    let lockstep = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+      .deletingLastPathComponent().appending(path: "lockstep").path(percentEncoded: false)
+    let secrets = folder.path + "/secrets"
+    let environment = ["LOCKSTEP": lockstep, "LOCKSTEP_ACCOUNT": "\(getuid()):\(getgid())"]
+    func prepare() throws -> [String: String] {
+      let outcome = try Tools.run(
+        Tools.path("deploy/compose/prepare"), [secrets], environment: environment)
+      try #require(outcome.code == 0, "\(outcome.output)")
+      #expect(outcome.output.contains("put your own \(secrets)/apns.p8 there"))
+      let names = try FileManager.default.contentsOfDirectory(atPath: secrets)
+      return try names.reduce(into: [:]) {
+        $0[$1] = try String(contentsOfFile: "\(secrets)/\($1)", encoding: .utf8)
+      }
+    }
+    let made = try prepare()
+    #expect(try prepare() == made)
+    let compose = try Tools.text("deploy/compose/compose.yaml")
+    for match in compose.matches(of: #/secrets\/([a-z-]+\.env)/#) {
+      #expect(made[String(match.1)] != nil, "\(match.1)")
+    }
+    #expect(made["vapid.pem"]?.hasPrefix("-----BEGIN PRIVATE KEY-----") == true)
+    #expect(made["passwords"]?.contains("admin=") == false)
+    let urls = made.values.flatMap { text in
+      text.matches(of: #/LOCKSTEP_AMQP_URL=amqp://([a-z-]+):([0-9a-f]{32})@rabbitmq/#)
+        .map { "\($0.1) \($0.2)" }
+    }
+    #expect(Set(urls.map { $0.split(separator: " ")[1] }).count == 6, "one password each")
+  }
+}
