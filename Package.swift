@@ -116,7 +116,12 @@ let package = Package(
         "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator", "ActivityContracts",
         "Activities",
       ],
-      path: "Sources/lockstep", swiftSettings: strict),
+      path: "Sources/lockstep",
+      resources: [
+        .embedInCode("Ops/Page/page.html"), .embedInCode("Ops/Page/page.css"),
+        .embedInCode("Ops/Page/page.js"),
+      ],
+      swiftSettings: strict),
 
     // Plays the demonstration; not part of a deployment.
     .executableTarget(

@@ -98,6 +98,7 @@ package final class APNsTransport: PushTransport {
       for connection in group.connections { connection.client.close() }
       group.close()
     }
+    showConnections()
     flights.removeAll()
     deadlines.removeAll()
     results.removeAll()

@@ -20,11 +20,16 @@ extension APNsTransport {
     }
   }
 
+  func showConnections() {
+    metrics.present.set(Double(groups.reduce(0) { $0 + $1.connections.count }))
+  }
+
   private func remove(
     _ connection: APNsConnection, of group: ConnectionGroup, because reason: String
   ) {
     group.remove(connection, because: reason, now: now)
     metrics.ended.add()
+    showConnections()
     log.info(
       "apns_connection_ended",
       [
@@ -106,6 +111,7 @@ extension APNsTransport {
         token: token, now: now)
       group.connections.append(connection)
       metrics.opened.add()
+      showConnections()
       log.info(
         "apns_connection_begun",
         [

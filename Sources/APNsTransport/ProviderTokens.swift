@@ -49,6 +49,7 @@ package final class ProviderTokens: ProviderTokenSource {
     self.time = time
     self.log = log
     minted = Self.counter(metrics)
+    showAge(metrics)
   }
 
   /// A key that never changes.
@@ -58,10 +59,22 @@ package final class ProviderTokens: ProviderTokenSource {
     self.time = time
     self.log = log
     minted = Self.counter(metrics)
+    showAge(metrics)
   }
 
   private static func counter(_ metrics: Metrics) -> Counter {
     metrics.counter("lockstep_provider_tokens_total", help: "APNs provider tokens made.")
+  }
+
+  private func showAge(_ metrics: Metrics) {
+    metrics.reading(
+      "lockstep_provider_token_age_seconds",
+      help: "Age of the newest APNs provider token; 0 before the first. APNs takes one hour."
+    ) { [weak self] in self?.age.secondsAndFraction ?? 0 }
+  }
+
+  private var age: Duration {
+    state.withLock { $0.token == nil ? .zero : time.elapsed() - $0.policy.mintedAt }
   }
 
   package func token() throws -> ProviderToken {

@@ -7,6 +7,11 @@ struct APIMetrics: Sendable {
   private static let secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
   private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
+  private static let requestsName = "lockstep_http_requests_total"
+  private static let requestsHelp = "Requests answered by the API."
+  private static let acceptedName = "lockstep_events_accepted_total"
+  private static let acceptedHelp = "Events stored in the outbox, by type."
+
   private let metrics: Metrics
   private let seconds: Histogram
   private let phoneLag: Histogram
@@ -19,6 +24,8 @@ struct APIMetrics: Sendable {
     phoneLag = metrics.histogram(
       "lockstep_phone_lag_revs", help: "How many revs a phone's report lay behind the server.",
       buckets: [0, 1, 2, 5, 10, 50])
+    metrics.announce(Self.requestsName, help: Self.requestsHelp, type: "counter")
+    metrics.announce(Self.acceptedName, help: Self.acceptedHelp, type: "counter")
   }
 
   /// `route` is the pattern, so that ids do not become labels.
@@ -26,7 +33,7 @@ struct APIMetrics: Sendable {
     // A method is whatever a stranger wrote; unknown ones are one label.
     let method = Self.methods.contains(method) ? method : "other"
     metrics.counter(
-      "lockstep_http_requests_total", help: "Requests answered by the API.",
+      Self.requestsName, help: Self.requestsHelp,
       labels: ["method": method, "route": route, "status": "\(status)"]
     ).add()
     seconds.observe(spent.secondsAndFraction)
@@ -34,7 +41,7 @@ struct APIMetrics: Sendable {
 
   func accepted(_ event: OutboxEvent) {
     metrics.counter(
-      "lockstep_events_accepted_total", help: "Events stored in the outbox, by type.",
+      Self.acceptedName, help: Self.acceptedHelp,
       labels: ["type": event.message.type]
     ).add()
   }

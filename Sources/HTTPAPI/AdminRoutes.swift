@@ -1,15 +1,22 @@
 import HTTPServing
+import Pipeline
 import ServiceRuntime
 import Vocabulary
 
-/// What every role answers on its admin port: `/livez`, `/readyz`, `/metrics`.
+/// What every role answers on its admin port: `/livez`, `/readyz`, `/metrics`, and `/lanes`: which
+/// lanes its senders have open, and why.
 package struct AdminRoutes: Sendable {
   private let readiness: @Sendable () -> Readiness
   private let metrics: Metrics
+  private let lanes: LaneBoard
 
-  package init(readiness: @escaping @Sendable () -> Readiness, metrics: Metrics) {
+  package init(
+    readiness: @escaping @Sendable () -> Readiness, metrics: Metrics,
+    lanes: LaneBoard = LaneBoard()
+  ) {
     self.readiness = readiness
     self.metrics = metrics
+    self.lanes = lanes
   }
 
   /// Answers one request; 404 for a path it does not know.
@@ -24,6 +31,7 @@ package struct AdminRoutes: Sendable {
     switch request.path {
     case "/livez": answer = .json(200, ["status": "ok"])
     case "/readyz": answer = readyz()
+    case "/lanes": answer = .json(200, lanes.open)
     case "/metrics":
       answer = .text(
         200, metrics.text(), contentType: "text/plain; version=0.0.4; charset=utf-8")

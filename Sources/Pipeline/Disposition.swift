@@ -34,6 +34,11 @@ package enum Disposition: Hashable, Sendable {
   /// Not worked on: back to the queue without counting an attempt.
   case handBack
 
+  /// All that ``outcome`` can be.
+  package static let outcomes = [
+    "done", "stale", "superseded", "expired", "retried", "parked", "dead", "handed_back",
+  ]
+
   /// The `outcome` label of `lockstep_stage_messages_total`.
   package var outcome: String {
     switch self {

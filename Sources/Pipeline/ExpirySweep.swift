@@ -217,12 +217,14 @@ struct ExpiryMetrics {
     lostRaces = metrics.counter(
       "lockstep_expiry_lost_races_total",
       help: "Sessions that were due and that somebody else changed first.")
+    for kind in KitchenJob.Kind.allCases { _ = timedOut(kind) }
   }
 
-  func jobTimedOut(_ kind: KitchenJob.Kind) {
+  func jobTimedOut(_ kind: KitchenJob.Kind) { timedOut(kind).add() }
+
+  private func timedOut(_ kind: KitchenJob.Kind) -> Counter {
     metrics.counter(
       "lockstep_jobs_timed_out_total", help: "Jobs that the kitchen did not answer in time.",
-      labels: ["kind": kind.rawValue]
-    ).add()
+      labels: ["kind": kind.rawValue])
   }
 }

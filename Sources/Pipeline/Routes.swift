@@ -16,4 +16,7 @@ package struct Routes: Hashable, Sendable {
     }
     return route
   }
+
+  /// In the order of the stages' names.
+  package var all: [StageRoute] { StageName.allCases.map { self[$0] } }
 }

@@ -99,7 +99,7 @@ package final class Worker {
     let room = min(stage.capacity, route.prefetch - inHand)
     guard room > 0 else { return [] }
     let deliveries = try link.receive(atMost: room)
-    metrics.received.add(deliveries.count)
+    metrics.took(deliveries, now: time.now())
     traces?.receive(deliveries)
     return deliveries
   }

@@ -15,6 +15,7 @@ package final class Metrics: Sendable {
     case counter(Counter)
     case gauge(Gauge)
     case histogram(Histogram)
+    case reading(@Sendable () -> Double)
   }
 
   private let families = Mutex<[String: Family]>([:])
@@ -46,6 +47,23 @@ package final class Metrics: Sendable {
     return histogram
   }
 
+  /// A metric whose value is asked for whenever the text is made; `isCounter`: it only rises.
+  ///
+  /// Asked for again, `read` takes the place of the one before.
+  package func reading(
+    _ name: String, help: String, isCounter: Bool = false, _ read: @escaping @Sendable () -> Double
+  ) {
+    families.withLock {
+      $0[name] = Family(
+        help: help, type: isCounter ? "counter" : "gauge", series: ["": .reading(read)])
+    }
+  }
+
+  /// Says that a metric exists before anything was counted: for one whose labels come only then.
+  package func announce(_ name: String, help: String, type: String) {
+    families.withLock { $0[name] = $0[name] ?? Family(help: help, type: type) }
+  }
+
   private func series(
     _ name: String, help: String, type: String, labels: [String: String], make: () -> Series
   ) -> Series {
@@ -70,6 +88,7 @@ package final class Metrics: Sendable {
         switch series {
         case .counter(let counter): lines.append("\(name)\(braced(labels)) \(counter.value)")
         case .gauge(let gauge): lines.append("\(name)\(braced(labels)) \(number(gauge.value))")
+        case .reading(let read): lines.append("\(name)\(braced(labels)) \(number(read()))")
         case .histogram(let histogram): lines += histogram.lines(name: name, labels: labels)
         }
       }

@@ -16,9 +16,16 @@ extension Command {
       RunRole.name, "all of these in one process", settings: RunRole.settingNames,
       run: RunRole.run),
     Command(
+      OpsRole.name, "a page for operators: queues, dead letters, lanes, explain",
+      settings: OpsRole.settingNames, run: OpsRole.run),
+    Command(
       "topology", "compares the broker with queues.yaml, and declares what is missing",
       settings: TopologyCommand.settingNames, options: TopologyCommand.options,
       operand: TopologyCommand.operand, run: TopologyCommand.run),
+    Command(
+      "queues", "how the queues stand, and whether they are as queues.yaml expects",
+      settings: QueuesCommand.settingNames, options: QueuesCommand.options,
+      run: QueuesCommand.run),
     Command(
       "dead", "looks at dead letters, sends them back to where they failed, or drops them",
       settings: DeadCommand.settingNames, options: DeadCommand.options,

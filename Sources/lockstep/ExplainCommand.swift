@@ -72,7 +72,7 @@ enum TimelineText {
     return lines.joined(separator: "\n")
   }
 
-  private static func head(_ history: SessionHistory) -> String {
+  static func head(_ history: SessionHistory) -> String {
     guard let session = history.session else { return "\(history.id): not kept here" }
     let people = session.participants.map { "\($0.userID) (\($0.status.rawValue))" }
     let end = session.endReason.map { ", because: \($0.rawValue)" } ?? ""

@@ -15,13 +15,13 @@ struct Table {
     rows.append(row)
   }
 
-  /// One line, keys in the order of the alphabet.
-  var json: String {
-    let objects = rows.map { row in
-      JSONValue.object(Dictionary(uniqueKeysWithValues: zip(columns, row)))
-    }
-    return String(decoding: JSONValue.array(objects).encoded, as: UTF8.self)
+  /// An object per row.
+  var objects: JSONValue {
+    .array(rows.map { .object(Dictionary(uniqueKeysWithValues: zip(columns, $0))) })
   }
+
+  /// One line, keys in the order of the alphabet.
+  var json: String { String(decoding: objects.encoded, as: UTF8.self) }
 
   /// Columns padded to their widest value; the head only when there are rows.
   func text(_ style: Style) -> String {

@@ -12,7 +12,10 @@ extension EndToEnd {
       ],
       .payloadBuilder: [#"lockstep_stage_messages_total{outcome="done",stage="build"}"#],
       .apnsSender: [
-        "lockstep_critical_time_seconds_bucket", "lockstep_critical_time_seconds_count",
+        #"lockstep_critical_time_seconds_bucket{activity="cooksuggest","#,
+        #"lockstep_critical_time_seconds_count{activity="cooksuggest"}"#,
+        "lockstep_provider_token_age_seconds", "lockstep_apns_connections ",
+        #"lockstep_stage_age_seconds_count{stage="apns"}"#, "process_cpu_seconds_total",
         #"lockstep_stage_messages_total{outcome="done",stage="apns"}"#,
         #"lockstep_pushes_total{environment="production",push_type="liveactivity",reason="","#
           + #"status="200"}"#,
@@ -43,7 +46,12 @@ extension EndToEnd {
             try installation.metrics(of: role).contains("\n" + name)
           }
         }
-        checkForm(try installation.metrics(of: role), of: role)
+        let text = try installation.metrics(of: role)
+        checkForm(text, of: role)
+        let checked = try Programs.run(
+          URL(filePath: "/usr/bin/promtool"), ["check", "metrics"], input: text)
+        #expect(
+          checked.code == 0 && checked.errors.isEmpty, "\(role.rawValue): \(checked.errors)")
       }
       try checkLogs(installation)
     }
@@ -60,7 +68,7 @@ extension EndToEnd {
           type[announced.output.1] = announced.output.2
         } else if !line.hasPrefix("# HELP ") {
           let series = line.firstMatch(
-            of: /^(lockstep_[a-z_]+?)(_bucket|_sum|_count)?(\{.*\})? -?[0-9.e+-]+$/)
+            of: /^((?:lockstep|process)_[a-z_]+?)(_bucket|_sum|_count)?(\{.*\})? -?[0-9.e+-]+$/)
           let name = series?.output.1
           let whole = series.map { $0.output.1 + ($0.output.2 ?? "") }
           #expect(

@@ -36,4 +36,11 @@ import Vocabulary
     #expect(try ask("/ops").status == 404)
     #expect(try ask("/metrics", method: "POST").status == 405)
   }
+
+  @Test func `lanes is an array, empty as long as all is well`() throws {
+    let answer = try ask("/lanes")
+    #expect(answer.status == 200)
+    #expect(try answer.json() == [])
+    #expect(try ask("/lanes", method: "POST").status == 405)
+  }
 }

@@ -201,10 +201,13 @@ import Vocabulary
     rig.answer(403, "InvalidProviderToken")
     rig.storeSwitch.isAway = true
     #expect(throws: StoreError.self) { try rig.advance() }
-    #expect(!rig.counted.contains("lockstep_lane_open"))
+    #expect(!rig.counted.contains("lockstep_lane_open{"))
+    #expect(rig.lanes.open.isEmpty)
     rig.storeSwitch.isAway = false
     #expect(try rig.advance().isEmpty)
     #expect(rig.counted.contains("lockstep_lane_open{"))
+    #expect(rig.lanes.open.map(\.because) == ["403 InvalidProviderToken"])
+    #expect(rig.lanes.open.map(\.environment) == ["production"])
   }
 
   // MARK: Giving up

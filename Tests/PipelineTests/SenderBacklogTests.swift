@@ -154,7 +154,7 @@ import Vocabulary
     let tripping = try rig.push(rig.job(20))
     #expect(tripping.count == 1)
     #expect(tripping.allSatisfy(isParked))
-    #expect(rig.counted.contains("lockstep_lane_open"))
+    #expect(rig.counted.contains("lockstep_lane_open{"))
     let sent = rig.transport.requests.count
     let later = try rig.push(all: (21...60).map { try rig.job($0) })
     #expect(rig.transport.requests.count == sent)

@@ -227,7 +227,7 @@ import Vocabulary
     rig.answer(200)
     rig.time.advance(by: probe)
     #expect(try rig.advance().count == 4)
-    #expect(rig.counted.contains("lockstep_lane_open"))
+    #expect(rig.counted.contains("lockstep_lane_open{"))
     #expect(rig.sender.inHand == 0)
   }
 

@@ -15,6 +15,7 @@ final class SenderRig {
   let transport = ScriptedTransport()
   let sender: APNsSender
   let metrics = Metrics()
+  let lanes = LaneBoard()
   private var lastTag: UInt64 = 0
 
   /// `other`: shares its store and clock.
@@ -25,7 +26,7 @@ final class SenderRig {
     self.store = store ?? other?.store ?? storeSwitch.store()
     sender = APNsSender(
       store: self.store, pushes: Samples.routes[.apns], transport: transport,
-      bundleID: Samples.bundle, time: time, log: log, metrics: metrics)
+      bundleID: Samples.bundle, time: time, log: log, metrics: metrics, lanes: lanes)
   }
 
   let session = SessionID("cs_1")

@@ -1,6 +1,7 @@
 import ServiceRuntime
 import TestSupport
 import Testing
+import Vocabulary
 
 @Suite struct MetricsTests {
   @Test func `the text is Prometheus' own, sorted`() {
@@ -58,6 +59,42 @@ import Testing
         lockstep_h_count 1
 
         """)
+  }
+
+  @Test func `a reading is asked for when the text is made`() {
+    let metrics = Metrics()
+    let source = metrics.counter("lockstep_c_total", help: "C.")
+    metrics.reading("lockstep_twice", help: "Twice that.") { Double(source.value * 2) }
+    metrics.reading("lockstep_spent_total", help: "Spent.", isCounter: true) { 0.5 }
+    source.add(3)
+    let text = metrics.text()
+    #expect(text.contains("# TYPE lockstep_twice gauge\nlockstep_twice 6\n"))
+    #expect(text.contains("# TYPE lockstep_spent_total counter\nlockstep_spent_total 0.5\n"))
+  }
+
+  @Test func `what is announced stands there before anything is counted`() {
+    let metrics = Metrics()
+    metrics.announce("lockstep_c_total", help: "C.", type: "counter")
+    #expect(metrics.text() == "# HELP lockstep_c_total C.\n# TYPE lockstep_c_total counter\n")
+    metrics.counter("lockstep_c_total", help: "C.", labels: ["a": "b"]).add()
+    metrics.announce("lockstep_c_total", help: "C.", type: "counter")
+    #expect(metrics.text().hasSuffix("\nlockstep_c_total{a=\"b\"} 1\n"))
+  }
+
+  @Test func `the process tells its time, memory and descriptors`() throws {
+    let metrics = Metrics()
+    ProcessMetrics.add(to: metrics, startedAt: UnixTime(seconds: 1_700_000_000))
+    let values = metrics.text().split(separator: "\n").filter { !$0.hasPrefix("#") }
+      .reduce(into: [Substring: Double]()) { values, line in
+        let parts = line.split(separator: " ")
+        values[parts[0]] = Double(parts[1])
+      }
+    #expect(values["process_start_time_seconds"] == 1_700_000_000)
+    #expect(try #require(values["process_cpu_seconds_total"]) > 0)
+    #expect(try #require(values["process_resident_memory_bytes"]) > 1_000_000)
+    let open = try #require(values["process_open_fds"])
+    let most = try #require(values["process_max_fds"])
+    #expect(open > 2 && open < most)
   }
 
   @Test func `label values are escaped`() {

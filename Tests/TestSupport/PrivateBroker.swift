@@ -48,6 +48,8 @@ package final class PrivateBroker {
   package var url: String { get throws { try line("url") } }
   package var tlsURL: String { get throws { try line("tls-url") } }
   package var managementURL: String { get throws { try line("management-url") } }
+  /// Of RabbitMQ's own figures for Prometheus, without a path.
+  package var prometheusURL: String { get throws { try line("prometheus-url") } }
 
   private func line(_ name: String) throws -> String {
     try String(contentsOf: directory.appending(path: name), encoding: .utf8)

@@ -89,6 +89,8 @@ import Testing
     // The command `lockstep dead`.
     ("Sources/lockstep/Commands.swift", ["dead"]),
     ("Sources/lockstep/Dead/DeadCommand.swift", ["dead"]),
+    // A column of `lockstep queues`.
+    ("Sources/lockstep/Queues/ShownQueues.swift", ["dead"]),
     // The program outside of the pipeline that queues.yaml names; a client's and a caller's name.
     ("Sources/Demo/Kitchen.swift", ["kitchen"]), ("Sources/Demo/Demo.swift", ["kitchen"]),
   ]

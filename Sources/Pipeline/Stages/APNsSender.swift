@@ -16,6 +16,7 @@ package final class APNsSender: Stage {
   let time: any TimeSource
   let log: Log
   var metrics: PushMetrics
+  let laneBoard: LaneBoard
   /// Nil while nobody traces.
   let traces: PushTraces?
   private let bundleID: String
@@ -44,11 +45,11 @@ package final class APNsSender: Stage {
   /// below RabbitMQ's consumer timeout of 30 minutes.
   private static let heldMax: Duration = .seconds(600)
 
-  /// `pushes`: its own queue, for what an answer makes necessary.
+  /// `pushes`: its own queue, for what an answer makes necessary. `lanes`: told which are open.
   package init(
     store: any Store, pushes: StageRoute, transport: any PushTransport, bundleID: String,
     time: any TimeSource, log: Log, metrics: Metrics, priorities: PushPriority = PushPriority(),
-    tracer: Tracer? = nil
+    tracer: Tracer? = nil, lanes: LaneBoard = LaneBoard()
   ) {
     self.store = store
     self.pushes = pushes
@@ -58,6 +59,7 @@ package final class APNsSender: Stage {
     self.log = log
     self.metrics = PushMetrics(metrics)
     self.priorities = priorities
+    laneBoard = lanes
     traces = tracer.map { PushTraces($0, stage: .apns) }
   }
 

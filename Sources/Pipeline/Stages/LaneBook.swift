@@ -80,6 +80,11 @@ struct LaneBook {
 
   var reasons: [Lane: String] { openings.mapValues(\.because) }
 
+  /// The open ones, why, and since when.
+  var open: [(lane: Lane, because: String, openedAt: UnixTime)] {
+    openings.map { ($0.key, $0.value.because, $0.value.openedAt) }
+  }
+
   /// Every lane that ever was open, and whether it is now.
   var changes: [Lane: Bool] {
     known.reduce(into: [:]) { changes, lane in changes[lane] = openings[lane] != nil }

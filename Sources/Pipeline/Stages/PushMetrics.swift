@@ -34,20 +34,20 @@ struct PushMetrics {
   /// Kept: writing the labels of a counter costs more than a push.
   private var pushes: [Kind: Counter] = [:]
   private let metrics: Metrics
-  private let criticalTime: Histogram
+  /// By ``activity(of:)``; kept for the same reason.
+  private var criticalTimes: [String: Histogram] = [:]
   let inFlight: Gauge
   let guardTrips: Counter
 
   init(_ metrics: Metrics) {
     self.metrics = metrics
-    criticalTime = metrics.histogram(
-      "lockstep_critical_time_seconds", help: "From the mutation to APNs' acceptance of its push.",
-      buckets: [
-        0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600,
-      ])
     inFlight = metrics.gauge("lockstep_pushes_in_flight", help: "Pushes sent and not answered.")
     guardTrips = metrics.counter(
       "lockstep_guard_trips_total", help: "Times that the mass guard stopped pruning.")
+    for name in ["cooksuggest", Self.noActivity] { criticalTimes[name] = criticalTime(of: name) }
+    for reason in Self.pruningReasons.union(["other"]) { _ = pruned(because: reason) }
+    metrics.announce(Self.pushesName, help: Self.pushesHelp, type: "counter")
+    metrics.announce(Self.laneName, help: Self.laneHelp, type: "gauge")
   }
 
   mutating func count(_ sending: APNsSender.Sending, _ outcome: PushOutcome, now: UnixTime) {
@@ -60,16 +60,47 @@ struct PushMetrics {
       }
     counter(of: kind).add()
     if kind.status == 200 {
-      criticalTime.observe(max(0, (now - sending.job.causedAt).secondsAndFraction))
+      let activity = Self.activity(of: sending.job)
+      let isKnown = criticalTimes[activity] != nil || criticalTimes.count < Self.activitiesMax
+      let name = isKnown ? activity : "other"
+      let histogram = criticalTimes[name] ?? criticalTime(of: name)
+      criticalTimes[name] = histogram
+      histogram.observe(max(0, (now - sending.job.causedAt).secondsAndFraction))
     }
   }
+
+  private static let noActivity = "none"
+  private static let activitiesMax = 16
+
+  /// What the job's context key begins with, `cooksuggest`; `none` for an alert.
+  static func activity(of job: PushJob) -> String {
+    guard let key = job.contextKey else { return noActivity }
+    let name = key.text.prefix { $0 != ":" }
+    let isPlain = name.allSatisfy {
+      $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0))
+    }
+    return isPlain && (1...40).contains(name.count) ? String(name) : "other"
+  }
+
+  private func criticalTime(of activity: String) -> Histogram {
+    metrics.histogram(
+      "lockstep_critical_time_seconds", help: "From the mutation to APNs' acceptance of its push.",
+      buckets: [
+        0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600,
+      ], labels: ["activity": activity])
+  }
+
+  private static let pushesName = "lockstep_pushes_total"
+  private static let pushesHelp = "Pushes by what APNs answered."
+  private static let laneName = "lockstep_lane_open"
+  private static let laneHelp = "1 while nothing is sent on the lane but probes."
 
   private mutating func counter(of wanted: Kind) -> Counter {
     if let known = pushes[wanted] { return known }
     // A server that gives another reason each time must not fill the memory.
     let kind = pushes.count < Self.kindsMax ? wanted : wanted.withoutReason
     let counter = metrics.counter(
-      "lockstep_pushes_total", help: "Pushes by what APNs answered.",
+      Self.pushesName, help: Self.pushesHelp,
       labels: [
         "environment": kind.environment.rawValue, "push_type": kind.pushType,
         "status": kind.status.map(String.init) ?? "none", "reason": String(kind.reason.prefix(40)),
@@ -79,17 +110,19 @@ struct PushMetrics {
   }
 
   func pruned(_ count: Int, because reason: String) {
+    pruned(because: Self.pruningReasons.contains(reason) ? reason : "other").add(count)
+  }
+
+  private func pruned(because reason: String) -> Counter {
     metrics.counter(
-      "lockstep_tokens_pruned_total", help: "Tokens marked as dead.",
-      labels: ["reason": Self.pruningReasons.contains(reason) ? reason : "other"]
-    ).add(count)
+      "lockstep_tokens_pruned_total", help: "Tokens marked as dead.", labels: ["reason": reason])
   }
 
   /// Shows open lanes as 1; a lane that closed goes back to 0.
   func show(_ lanes: LaneBook) {
     for (lane, isOpen) in lanes.changes {
       metrics.gauge(
-        "lockstep_lane_open", help: "1 while nothing is sent on the lane but probes.",
+        Self.laneName, help: Self.laneHelp,
         labels: ["environment": lane.environment.rawValue, "topic": lane.topic]
       ).set(isOpen ? 1 : 0)
     }

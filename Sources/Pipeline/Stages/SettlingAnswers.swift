@@ -54,6 +54,7 @@ extension APNsSender {
         }
       }
       metrics.show(memory.lanes)
+      laneBoard.show(memory.lanes)
       // What an open lane refused goes last, so that the next probe is another token's.
       let refused = again.filter { memory.lanes.isOpen($0.lane) }
       waiting = again.filter { !memory.lanes.isOpen($0.lane) } + waiting + refused

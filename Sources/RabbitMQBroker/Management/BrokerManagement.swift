@@ -9,7 +9,7 @@ package final class BrokerManagement {
 
   private let url: String
   private let virtualHost: String
-  private let segment: String
+  let segment: String
   private let client: HTTPClient
 
   /// `url`: LOCKSTEP_AMQP_MANAGEMENT_URL, `http(s)://user:password@host:port`. `authoritiesFile`:
@@ -28,7 +28,7 @@ package final class BrokerManagement {
     client = HTTPClient(timeout: Self.timeout, caFile: authoritiesFile)
   }
 
-  private static func segment(_ text: String) -> String {
+  static func segment(_ text: String) -> String {
     let plain = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\0"..."~"))
     return text.addingPercentEncoding(withAllowedCharacters: plain) ?? text
   }
@@ -102,7 +102,7 @@ package final class BrokerManagement {
 
   // MARK: Requests
 
-  private func get<Value: Decodable>(_ path: String) throws(ManagementFailure) -> Value {
+  func get<Value: Decodable>(_ path: String) throws(ManagementFailure) -> Value {
     let answer = try send("GET", path, nil)
     do {
       return try JSON.decode(Value.self, from: answer.body)

@@ -12,6 +12,7 @@ final class RoleProcess: Sendable {
   let log: Log
   let metrics = Metrics()
   let health = Health()
+  let lanes = LaneBoard()
   let stop = StopSignal()
   let time = SystemTime()
   let grace: Duration
@@ -49,7 +50,11 @@ final class RoleProcess: Sendable {
     }
   }
 
-  init(_ settings: Settings) throws {
+  /// `threads`: of the admin port. `more`: asked first; nil is what it does not know.
+  init(
+    _ settings: Settings, threads: Int = 1,
+    more: @escaping @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil }
+  ) throws {
     log = settings.log
     grace = settings.grace
     supervisor = settings.supervisor
@@ -61,13 +66,15 @@ final class RoleProcess: Sendable {
     }
     tracer = export?.tracer
     let health = health
+    ProcessMetrics.add(to: metrics, startedAt: time.now())
     // The admin port answers before the role has opened what it serves with.
     health.report("process", trouble: "starting")
-    let routes = AdminRoutes(readiness: { health.readiness }, metrics: metrics)
+    let routes = AdminRoutes(
+      readiness: { health.readiness }, metrics: metrics, lanes: lanes)
     do {
       admin = try HTTPServer(
-        address: settings.adminAddress, threading: .pool(1), log: log, refusal: API.refusal,
-        handler: { routes.handle($0) })
+        address: settings.adminAddress, threading: .pool(threads), log: log, refusal: API.refusal,
+        handler: { more($0) ?? routes.handle($0) })
     } catch {
       throw CommandFailure(.unavailable, "admin port: \(error)")
     }

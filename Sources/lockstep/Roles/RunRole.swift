@@ -5,9 +5,6 @@ import ServiceRuntime
 /// All roles in one process, for one small machine. Each loop still owns its connections.
 enum RunRole {
   static let name = "run"
-  private static let workers = [
-    WorkerRole.payloadBuilder, WorkerRole.apnsSender, WorkerRole.notifier, WorkerRole.webPushSender,
-  ]
   static let settingNames =
     WorkerRole.settingNames + APIRole.ownSettingNames + APNsWiring.settingNames
     + RecordsReading.settingNames
@@ -42,7 +39,7 @@ enum RunRole {
       webPush: webPush,
       origin: hasWebPush ? origin : nil)
     if hasWebPush, origin == nil { NotifierRole.sayThatNoBrowserIsTold(process) }
-    for worker in workers where worker.stage != .webpush || hasWebPush {
+    for worker in WorkerRole.all where worker.stage != .webpush || hasWebPush {
       // The API beside it serves on, whatever one stage has.
       let health = process.health.scoped(to: worker.name, effect: .degrades)
       loops.append((worker.name, try worker.start(in: process, with: equipment, health: health)))

@@ -19,6 +19,9 @@ struct WorkerRole: Sendable {
   static let notifier = WorkerRole(stage: .notify, name: "notifier")
   static let webPushSender = WorkerRole(stage: .webpush, name: "webpush-sender")
 
+  /// In the order of `lockstep help`.
+  static let all = [payloadBuilder, apnsSender, notifier, webPushSender]
+
   /// What the stages of one process work with.
   struct Equipment: Sendable {
     let store: any Store
@@ -122,7 +125,7 @@ struct WorkerRole: Sendable {
       return APNsSender(
         store: store, pushes: routes[.apns], transport: try apns.makeTransport(process),
         bundleID: apns.bundleID, time: process.time, log: process.log, metrics: process.metrics,
-        tracer: process.tracer)
+        tracer: process.tracer, lanes: process.lanes)
     }
   }
 }

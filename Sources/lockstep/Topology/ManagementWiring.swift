@@ -20,6 +20,17 @@ enum ManagementWiring {
     settings.text(name) == nil ? nil : required(&settings, broker: broker)
   }
 
+  /// The same for a thread of its own: made there. Nil without a URL.
+  static func optionalURL(_ settings: inout SettingsReader, broker: BrokerWiring?)
+    -> @Sendable () -> BrokerManagement?
+  {
+    guard optional(&settings, broker: broker) != nil, let url = settings.text(name) else {
+      return { nil }
+    }
+    // It was made of this URL a moment ago.
+    return { try? make(url, broker) }
+  }
+
   private static func make(_ url: String, _ broker: BrokerWiring?) throws -> BrokerManagement {
     try BrokerManagement(
       url: url, virtualHost: broker?.address.virtualHost ?? "/",

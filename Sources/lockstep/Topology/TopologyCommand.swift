@@ -11,6 +11,9 @@ enum TopologyCommand {
   static let settingNames = ["LOG"] + BrokerWiring.settingNames + ["AMQP_MANAGEMENT_URL"]
   static let options: [(flag: String, help: String)] = [
     ("--json", "plan: an array of flat objects"),
+    ("--alerts", "export: Prometheus' alert rules, instead of RabbitMQ's definitions"),
+    ("--keda", "export: KEDA's ScaledObjects instead"),
+    ("--dashboard", "export: a Grafana dashboard instead"),
     ("--passwords-file=", "users: a file only you can read, one user=password a line"),
   ]
 
@@ -86,6 +89,16 @@ enum TopologyCommand {
     // Only the virtual host's name is taken of it: no broker need be there.
     let address = settings.value("AMQP_URL", isSecret: true) { try BrokerAddress(url: $0) }
     guard settings.problems.isEmpty, let topology else { throw Reading.failure(settings) }
+    let forms = ["alerts", "keda", "dashboard"].filter { invocation.arguments.options[$0] != nil }
+    guard forms.count < 2 else {
+      throw CommandFailure(.usage, "export wants one of --alerts, --keda, --dashboard")
+    }
+    switch forms.first {
+    case "alerts": return print(AlertRulesFile.text(topology))
+    case "keda": return print(ScalingFile.text(topology))
+    case "dashboard": return print(try DashboardFile.text(topology))
+    default: break
+    }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
     let definitions = topology.definitions(virtualHost: address?.virtualHost ?? "/")

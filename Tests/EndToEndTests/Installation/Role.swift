@@ -7,6 +7,8 @@ enum Role: String, CaseIterable {
   case notifier
   /// All of them but the simulator.
   case run
+  /// Serves the operators' page.
+  case ops
 
   static let separate: [Role] = [.api, .payloadBuilder, .apnsSender, .notifier]
 }

@@ -18,6 +18,6 @@ package struct NotificationMetrics {
     resolved = counter("inbox", "resolved")
     alertsQueued = counter("alert", "queued")
     alertsTakenBack = counter("alert", "taken_back")
-    webPushesQueued = counter("web_push", "queued")
+    webPushesQueued = counter(StageName.webpush.rawValue, "queued")
   }
 }

@@ -1,23 +1,23 @@
 import Foundation
 import Glibc
-import TestSupport
 import Vocabulary
 
 /// A headless Chromium, spoken to by the DevTools protocol over its own pipe: JSON texts, each
 /// ended by a zero octet. Owned by one thread.
-final class Chromium {
-  static let path = "/usr/bin/chromium"
+package final class Chromium {
+  package static let path = "/usr/bin/chromium"
   /// How long one command may take, and one wait.
-  static let patience = Duration.seconds(20)
+  package static let patience = Duration.seconds(20)
 
-  struct Trouble: Error, CustomStringConvertible {
-    let description: String
+  package struct Trouble: Error, CustomStringConvertible {
+    package let description: String
+    package init(description: String) { self.description = description }
   }
 
-  struct Event {
-    let method: String
-    let params: JSONValue
-    let session: String?
+  package struct Event {
+    package let method: String
+    package let params: JSONValue
+    package let session: String?
   }
 
   private let process = Process()
@@ -27,10 +27,10 @@ final class Chromium {
   private var unread = Data()
   private var commands: Int64 = 0
   /// What happened, oldest first.
-  private(set) var events: [Event] = []
+  package private(set) var events: [Event] = []
 
   /// - Throws: ``Trouble`` when there is no Chromium: install it with `deploy/install tests`.
-  init() throws {
+  package init() throws {
     guard FileManager.default.isExecutableFile(atPath: Self.path) else {
       throw Trouble(description: "\(Self.path) is missing: deploy/install tests installs it")
     }
@@ -73,7 +73,8 @@ final class Chromium {
 
   /// Gives one command and waits for its answer.
   @discardableResult
-  func command(_ method: String, _ params: JSONValue = [:], in session: String? = nil) throws
+  package func command(_ method: String, _ params: JSONValue = [:], in session: String? = nil)
+    throws
     -> JSONValue
   {
     commands += 1
@@ -96,7 +97,8 @@ final class Chromium {
   }
 
   /// Waits for an event that fits, one that has come already too.
-  func event(_ method: String, where fits: (Event) -> Bool = { _ in true }) throws -> Event {
+  package func event(_ method: String, where fits: (Event) -> Bool = { _ in true }) throws -> Event
+  {
     let end = ContinuousClock.now + Self.patience
     while ContinuousClock.now < end {
       if let found = events.first(where: { $0.method == method && fits($0) }) { return found }
@@ -136,12 +138,12 @@ final class Chromium {
 }
 
 /// One page or worker of a browser.
-final class ChromiumTarget {
-  let browser: Chromium
-  let session: String
+package final class ChromiumTarget {
+  package let browser: Chromium
+  package let session: String
 
   /// Attaches to a target that is there.
-  init(_ browser: Chromium, id: JSONValue) throws {
+  package init(_ browser: Chromium, id: JSONValue) throws {
     self.browser = browser
     let answer = try browser.command(
       "Target.attachToTarget", ["targetId": id, "flatten": true])
@@ -153,7 +155,7 @@ final class ChromiumTarget {
   }
 
   /// A new page of a phone's width. `script` runs before the page's own.
-  static func page(
+  package static func page(
     _ browser: Chromium, url: String, script: String = "", width: Int64 = 420, height: Int64 = 640
   ) throws -> ChromiumTarget {
     let made = try browser.command("Target.createTarget", ["url": "about:blank"])
@@ -173,12 +175,12 @@ final class ChromiumTarget {
   }
 
   @discardableResult
-  func command(_ method: String, _ params: JSONValue = [:]) throws -> JSONValue {
+  package func command(_ method: String, _ params: JSONValue = [:]) throws -> JSONValue {
     try browser.command(method, params, in: session)
   }
 
   /// The value of an expression, awaited, with the rights of a click.
-  func value(_ expression: String) throws -> JSONValue {
+  package func value(_ expression: String) throws -> JSONValue {
     let answer = try command(
       "Runtime.evaluate",
       [
@@ -193,12 +195,12 @@ final class ChromiumTarget {
   }
 
   /// Waits until an expression has a value; a page that is just leaving is asked again.
-  func becomes(_ expression: String, _ wanted: JSONValue) -> Bool {
+  package func becomes(_ expression: String, _ wanted: JSONValue) -> Bool {
     becomesTrue(within: Chromium.patience) { (try? value(expression)) == wanted }
   }
 
   /// PNG.
-  func screenshot() throws -> Data {
+  package func screenshot() throws -> Data {
     let answer = try command("Page.captureScreenshot", ["format": "png"])
     guard case .string(let text)? = answer["data"], let data = Data(base64Encoded: text) else {
       throw Chromium.Trouble(description: "no screenshot")

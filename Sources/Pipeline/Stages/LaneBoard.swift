@@ -1,0 +1,34 @@
+import Pushes
+import Synchronization
+import Vocabulary
+
+/// The lanes that the senders of this process have opened: what the admin port tells of them.
+package final class LaneBoard: Sendable {
+  package struct OpenLane: Codable, Hashable, Sendable {
+    package let environment: String
+    package let topic: String
+    package let openedAt: String
+    package let because: String
+
+    enum CodingKeys: String, CodingKey {
+      case environment, topic, because
+      case openedAt = "opened_at"
+    }
+  }
+
+  private let lanes = Mutex<[OpenLane]>([])
+
+  package init() {}
+
+  /// In the order in which they opened.
+  package var open: [OpenLane] { lanes.withLock { $0 } }
+
+  func show(_ book: LaneBook) {
+    let open = book.open.map { lane, because, openedAt in
+      OpenLane(
+        environment: lane.environment.rawValue, topic: lane.topic, openedAt: openedAt.rfc3339,
+        because: because)
+    }.sorted { ($0.openedAt, $0.topic) < ($1.openedAt, $1.topic) }
+    lanes.withLock { $0 = open }
+  }
+}

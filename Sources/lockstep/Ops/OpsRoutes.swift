@@ -1,0 +1,110 @@
+import Foundation
+import HTTPServing
+import Pipeline
+import RabbitMQBroker
+import ServiceRuntime
+import Vocabulary
+
+/// `/ops` and what its page asks for.
+///
+/// The admin port is for this machine or an inner network, and the page has no login. So that no
+/// other site can use a browser that may reach it: only a host that is an address or `localhost` is
+/// answered (no name that an attacker could point here), and what changes something wants a header
+/// that a foreign page cannot send.
+struct OpsRoutes: Sendable {
+  static let guardHeader = "x-lockstep-ops"
+
+  let watch: OpsWatch
+  let dead: OpsDeadLetters
+  let databasePath: String
+  let time: SystemTime
+
+  /// Nil for a path that is not under `/ops`.
+  func respond(to request: HTTPRequest) -> HTTPResponse? {
+    guard request.path == "/ops" || request.path.hasPrefix("/ops/") else { return nil }
+    guard Self.isAddress(request.header("host")) else {
+      return Self.refusal(403, "ask by address or as localhost, not by another name")
+    }
+    switch (request.method, request.path) {
+    case ("GET", "/ops"): return OpsPage.document
+    case ("GET", "/ops/page.css"): return OpsPage.style
+    case ("GET", "/ops/page.js"): return OpsPage.script
+    case ("GET", "/ops/state"): return Self.answer(watch.json(now: time.now()))
+    case ("GET", "/ops/dead"): return attempt { try dead.look() }
+    case ("GET", "/ops/explain"): return attempt { try explain(request) }
+    case ("POST", "/ops/dead/replay"): return replay(request)
+    default: return Self.refusal(404, "there is nothing at \(request.path.prefix(200))")
+    }
+  }
+
+  // MARK: Who may ask
+
+  /// `127.0.0.1:9090`, `[::1]:9090`, `localhost`.
+  static func isAddress(_ host: String?) -> Bool {
+    guard let host else { return false }
+    if host.hasPrefix("[") { return host.contains("]") }
+    let name = host.prefix { $0 != ":" }
+    let isIPv4 =
+      name.split(separator: ".", omittingEmptySubsequences: false).count == 4
+      && name.allSatisfy { $0.isNumber || $0 == "." }
+    return name == "localhost" || isIPv4
+  }
+
+  private static func mayChange(_ request: HTTPRequest) -> Bool {
+    guard request.header(guardHeader) != nil else { return false }
+    guard let origin = request.header("origin") else { return true }
+    return origin == "http://\(request.header("host") ?? "")"
+  }
+
+  // MARK: Answers
+
+  private func replay(_ request: HTTPRequest) -> HTTPResponse {
+    guard Self.mayChange(request) else {
+      return Self.refusal(403, "want the header \(Self.guardHeader), from this page")
+    }
+    guard let body = try? JSONValue(parsing: request.body),
+      case .string(let stage)? = body["stage"], case .string(let reason)? = body["reason"]
+    else { return Self.refusal(400, "want {\"stage\": …, \"reason\": …}") }
+    return attempt { try dead.replay(stage: stage, reason: reason) }
+  }
+
+  private func explain(_ request: HTTPRequest) throws -> JSONValue {
+    let id = SessionID(request.query("session") ?? "")
+    let store = try StoreWiring.look(databasePath)
+    let history = try StoreWiring.using(databasePath) {
+      try store.read { try SessionHistory(of: id, in: $0) }
+    }
+    guard !history.isEmpty else {
+      throw CommandFailure(.noInput, "nothing is known of session \(id.text.prefix(200))")
+    }
+    let user = request.query("user").flatMap { $0.isEmpty ? nil : UserID($0) }
+    let now = time.now()
+    let timeline = Timeline(history, for: user, now: now)
+    return [
+      "head": .string(TimelineText.head(history)),
+      "entries": TimelineText.table(timeline, now: now).objects,
+    ]
+  }
+
+  private func attempt(_ body: () throws -> JSONValue) -> HTTPResponse {
+    do {
+      return Self.answer(try body())
+    } catch let failure as CommandFailure {
+      return Self.refusal(failure.code == .noInput ? 404 : 503, failure.description)
+    } catch {
+      return Self.refusal(503, "\(error)")
+    }
+  }
+
+  private static func answer(_ value: JSONValue) -> HTTPResponse {
+    var response = HTTPResponse.json(200, value)
+    response.headers += OpsPage.headers
+    return response
+  }
+
+  private static func refusal(_ status: Int, _ detail: String) -> HTTPResponse {
+    var response = HTTPResponse.json(status, ["detail": .string(detail)] as JSONValue)
+    response.headers += OpsPage.headers
+    return response
+  }
+}
