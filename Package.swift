@@ -50,6 +50,7 @@ let package = Package(
     clibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
     clibrary("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     clibrary("CYAML", pkgConfig: "yaml-0.1", package: "libyaml-dev"),
+    clibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
 
     // Values: no I/O, no clock.
     library("Vocabulary"),
@@ -77,7 +78,10 @@ let package = Package(
     library("HTTP2", ["COpenSSL", "CNghttp2", "CLinux", "ServiceRuntime"]),
     library(
       "RabbitMQBroker",
-      ["CRabbitMQ", "CYAML", "CLinux", "HTTPClient", "Pipeline", "ServiceRuntime", "Vocabulary"]),
+      [
+        "CRabbitMQ", "CYAML", "CLinux", "Cryptography", "HTTPClient", "Pipeline", "ServiceRuntime",
+        "Vocabulary",
+      ]),
     library(
       "APNsTransport",
       ["HTTP2", "Cryptography", "Pushes", "Pipeline", "ServiceRuntime", "Vocabulary"]),
@@ -108,13 +112,22 @@ let package = Package(
         .embedInCode("WebApp/manifest.webmanifest"), .embedInCode("WebApp/notification.png"),
       ]),
 
+    // Recordings of events, and load tests from them.
+    library(
+      "Replay",
+      [
+        "CZlib", "HTTPClient", "ActivityContracts", "Sessions", "Pushes", "Cryptography",
+        "ServiceRuntime", "Pipeline", "Vocabulary",
+      ],
+      resources: [.embedInCode("Report/report.css")]),
+
     .executableTarget(
       name: "lockstep",
       dependencies: [
         "Vocabulary", "Sessions", "Pushes", "Cryptography", "ServiceRuntime", "Pipeline",
         "HTTPServing", "HTTPClient", "OTLPExport", "RabbitMQBroker", "APNsTransport",
-        "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator", "ActivityContracts",
-        "Activities",
+        "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator", "Replay",
+        "ActivityContracts", "Activities",
       ],
       path: "Sources/lockstep",
       resources: [
@@ -202,6 +215,12 @@ let package = Package(
         "Simulator", "HTTP2", "HTTPServing", "HTTPClient", "ActivityContracts", "Activities",
         "Cryptography", "Pushes", "ServiceRuntime", "Vocabulary",
       ]),
+    tests(
+      "Replay",
+      [
+        "Replay", "RabbitMQBroker", "Pipeline", "Sessions", "Pushes", "ActivityContracts",
+        "Cryptography", "ServiceRuntime", "Vocabulary",
+      ], resources: [.copy("Recordings")]),
     tests(
       "StoreContract",
       [

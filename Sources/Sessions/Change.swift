@@ -9,6 +9,15 @@ package struct Change: Hashable, Sendable {
   package let mutationName: String
   /// Nil for the kitchen, expiry and a job's time-out.
   package let actor: UserID?
+
+  package init(
+    session: Session, eventType: SessionEventType, mutationName: String, actor: UserID?
+  ) {
+    self.session = session
+    self.eventType = eventType
+    self.mutationName = mutationName
+    self.actor = actor
+  }
 }
 
 /// What one event says happened.

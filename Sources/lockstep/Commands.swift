@@ -52,6 +52,17 @@ extension Command {
       "vapid", "makes a key for Web Push", options: VAPIDCommand.options, words: ["generate"],
       run: VAPIDCommand.run),
     Command(
+      "record", "writes every event to a file, for load tests",
+      settings: RecordCommand.settingNames, options: RecordCommand.options,
+      run: RecordCommand.run),
+    Command(
+      "generate", "writes a recording of lifelike traffic", options: GenerateCommand.options,
+      run: GenerateCommand.run),
+    Command(
+      "replay", "plays a recording, and says whether anything was lost",
+      settings: ReplayCommand.settingNames, options: ReplayCommand.options,
+      operand: ReplayCommand.operand, run: ReplayCommand.run),
+    Command(
       "simulator", "stand-ins for Apple's services, with virtual phones and a page",
       settings: SimulatorCommand.settingNames, options: SimulatorCommand.options,
       notes: SimulatorCommand.notes, run: SimulatorCommand.run),

@@ -78,7 +78,8 @@ import Testing
   @Test func `nobody but topology configures, and nobody writes to the default exchange`() throws {
     for user in topology.users where user.name != "topology" {
       let permissions = user.permissions
-      #expect(permissions.configure == "^$")
+      // A tap's own queues, which go with its connection, are all that anybody else may declare.
+      #expect(permissions.configure == (user.taps ? "^(tap\\..*)$" : "^$"))
       for pattern in [permissions.write, permissions.read] {
         let regex = try Regex(pattern)
         #expect("amq.default".firstMatch(of: regex) == nil)
@@ -89,5 +90,8 @@ import Testing
     #expect(sender.reads == ["apns"])
     let rungs = topology.routes[.apns].ladder.rungs.flatMap(\.exchanges)
     #expect(Set(sender.writes) == Set(["dead", "apns"] + rungs))
+    let recorder = try #require(topology.users.first { $0.name == "recorder" })
+    #expect(recorder.permissions.read == "^(events|tap\\..*)$")
+    #expect(recorder.permissions.write == "^(tap\\..*)$")
   }
 }

@@ -35,7 +35,8 @@ import Testing
     (
       "RabbitMQBroker",
       [
-        "Vocabulary", "ServiceRuntime", "Pipeline", "HTTPClient", "CRabbitMQ", "CYAML", "CLinux",
+        "Vocabulary", "Cryptography", "ServiceRuntime", "Pipeline", "HTTPClient", "CRabbitMQ",
+        "CYAML", "CLinux",
       ],
       runnersMayImport
     ),
@@ -68,11 +69,18 @@ import Testing
       ], runnersMayImport
     ),
     (
+      "Replay",
+      [
+        "Vocabulary", "ActivityContracts", "Sessions", "Cryptography", "Pushes", "ServiceRuntime",
+        "Pipeline", "HTTPClient", "CZlib",
+      ], runnersMayImport
+    ),
+    (
       "lockstep",
       [
         "Vocabulary", "ActivityContracts", "Activities", "Sessions", "Cryptography", "Pushes",
         "ServiceRuntime", "Pipeline", "HTTPServing", "HTTPClient", "OTLPExport", "RabbitMQBroker",
-        "APNsTransport", "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator",
+        "APNsTransport", "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator", "Replay",
       ], runnersMayImport
     ),
     (
@@ -88,7 +96,7 @@ import Testing
   static let libraries: [String: Set<String>] = [
     "CSQLite": ["SQLiteStore"], "CRabbitMQ": ["RabbitMQBroker"], "CYAML": ["RabbitMQBroker"],
     "CMicroHTTPD": ["HTTPServing"], "CCurl": ["HTTPClient", "WebPushTransport"],
-    "CNghttp2": ["HTTP2"],
+    "CNghttp2": ["HTTP2"], "CZlib": ["Replay"],
     "COpenSSL": ["HTTP2", "Cryptography"],
     "CLinux": [
       "ServiceRuntime", "HTTPServing", "HTTP2", "RabbitMQBroker", "WebPushTransport", "Simulator",

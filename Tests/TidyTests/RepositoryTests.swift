@@ -86,6 +86,10 @@ import Testing
     // A service's name in traces.
     ("Sources/Pipeline/Stages/PushTraces.swift", ["apns", "webpush"]),
     ("Sources/Pipeline/Disposition.swift", ["dead"]),
+    // What is counted in recordings, reports and progress; a fate of the ledger.
+    ("Sources/Replay/Recording/RecordedLine.swift", ["events"]),
+    ("Sources/Replay/Report/ReportPage.swift", ["events", "dead"]),
+    ("Sources/lockstep/LoadTests/Telling.swift", ["events"]),
     // The command `lockstep dead`.
     ("Sources/lockstep/Commands.swift", ["dead"]),
     ("Sources/lockstep/Dead/DeadCommand.swift", ["dead"]),

@@ -86,6 +86,8 @@ extension Event {
     package static let traceparent = "traceparent"
     /// Unix milliseconds.
     package static let deadline = "x-deadline"
+    /// Names the load test that an event belongs to; no other event has it.
+    package static let loadTest = "x-loadtest"
   }
 
   private static func decoded<Body: Decodable>(_ type: Body.Type, from data: Data)

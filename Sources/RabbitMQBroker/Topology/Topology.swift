@@ -53,7 +53,7 @@ package struct Topology: Hashable, Sendable {
     }
   }
 
-  /// One role's account: by exact names, nothing by pattern.
+  /// One role's account: by exact names, and for a tap by the beginning of its queues' names.
   package struct User: Hashable, Sendable {
     package let name: String
     package let tags: [String]
@@ -61,6 +61,8 @@ package struct Topology: Hashable, Sendable {
     package let configures: Bool
     package let reads: [String]
     package let writes: [String]
+    /// May declare, bind and read queues whose names begin with ``tapPrefix``.
+    package let taps: Bool
   }
 
   package let eventsExchange: String
@@ -74,13 +76,21 @@ package struct Topology: Hashable, Sendable {
 extension Topology.User {
   /// RabbitMQ's three regular expressions. The default exchange is never among them.
   package var permissions: (configure: String, write: String, read: String) {
-    configures
-      ? (".*", ".*", ".*") : ("^$", Self.expression(for: writes), Self.expression(for: reads))
+    guard !configures else { return (".*", ".*", ".*") }
+    let own = taps ? [Self.escaped(Self.tapPrefix) + ".*"] : []
+    return (
+      Self.expression(for: own), Self.expression(for: writes.map(Self.escaped) + own),
+      Self.expression(for: reads.map(Self.escaped) + own)
+    )
   }
 
-  private static func expression(for names: [String]) -> String {
-    names.isEmpty
-      ? "^$" : "^(" + names.map { $0.replacing(".", with: "\\.") }.joined(separator: "|") + ")$"
+  /// How the names of the queues begin that a user who taps may declare.
+  static let tapPrefix = "tap."
+
+  private static func escaped(_ name: String) -> String { name.replacing(".", with: "\\.") }
+
+  private static func expression(for patterns: [String]) -> String {
+    patterns.isEmpty ? "^$" : "^(" + patterns.joined(separator: "|") + ")$"
   }
 }
 

@@ -45,6 +45,8 @@ struct TopologyDeclaration {
     let work: [Named]
     let consume: [Named]
     let publish: [Named]
+    /// Exchanges the user listens to with queues of its own.
+    let tap: [Named]
   }
 
   var events: Named

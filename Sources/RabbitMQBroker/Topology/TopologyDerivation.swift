@@ -152,9 +152,15 @@ extension TopologyDerivation {
       }
       writes.append(exchange.name)
     }
+    for exchange in user.tap {
+      if exchangeMarks[exchange.name] == nil {
+        refuse(exchange, "no exchange \"\(exchange.name)\" is declared")
+      }
+      reads.append(exchange.name)
+    }
     return Topology.User(
       name: user.name.name, tags: user.tags, configures: user.configures,
-      reads: Self.unique(reads), writes: Self.unique(writes))
+      reads: Self.unique(reads), writes: Self.unique(writes), taps: !user.tap.isEmpty)
   }
 
   private static func unique(_ names: [String]) -> [String] {

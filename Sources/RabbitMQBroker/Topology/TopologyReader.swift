@@ -251,11 +251,11 @@ extension TopologyReader {
   private func user(_ entry: Entry) -> TopologyDeclaration.User {
     let fields = YAMLFields(
       entry.value, "user \(entry.key)",
-      known: ["tags", "configure", "work", "consume", "publish"], problems: problems)
+      known: ["tags", "configure", "work", "consume", "publish", "tap"], problems: problems)
     return TopologyDeclaration.User(
       name: TopologyDeclaration.Named(name: entry.key, mark: entry.mark),
       tags: fields.names("tags").map(\.name), configures: fields.flag("configure"),
       work: fields.names("work"), consume: fields.names("consume"),
-      publish: fields.names("publish"))
+      publish: fields.names("publish"), tap: fields.names("tap"))
   }
 }

@@ -8,11 +8,15 @@ import Vocabulary
 /// - `GET /` the page, `GET /events` what it is told.
 /// - `GET /phones?limit=`, `GET /phones/{id}`: what each Lock Screen shows, gone cards too.
 /// - `POST /phones` with a ``PhoneOrder``: a new phone, its tokens known to the API.
-/// - `POST /phones/{id}/start-local {session_id}`: its app opens a session and starts its card.
+/// - `POST /phones/{id}/start-local {session_id}`: its app opens a session and starts its card; or
+///   with `attributes`, `content_state` and `stale_at` of a session that the API does not know.
 /// - `POST /phones/{id}/offline`, `online`, `uninstall`, and `dismiss {session_id?}`.
 /// - `POST /phones/{id}/rotate`: new update tokens, and its app registers all tokens again.
 /// - `GET /verdict`: every card against what the API says now.
-/// - `GET /pushes?limit=`: the newest requests to the stand-in for APNs, oldest first.
+/// - `GET /pushes?limit=`: the newest requests to the stand-in for APNs, oldest first; with
+///   `after=` those that follow the request of that number.
+/// - `GET /cards?from=&limit=`: what each of so many phones shows of each session, briefly.
+/// - `GET /tally`: counts of everything, without asking the API.
 /// - `GET /browsers`, `GET /browsers/{id}`: what each browser shows, decrypted.
 /// - `POST /browsers` with a ``BrowserOrder``: a new browser, subscribed at the API.
 /// - `POST /browsers/{id}/offline`, `online`, `unsubscribe`.
@@ -63,7 +67,17 @@ struct ControlAPI: Sendable {
     case ("GET", "verdict", 1): return .json(200, desk.verdict())
     case ("GET", "pushes", 1):
       let limit = request.query("limit").flatMap { Int($0) } ?? Self.listedMax
-      return .json(200, world.read { $0.fleet.pushes(after: 0, atMost: max(0, limit)) })
+      let after = request.query("after").flatMap { Int($0) }
+      let pushes = world.read { state in
+        after.map { state.fleet.pushes(following: $0, atMost: max(0, limit)) }
+          ?? state.fleet.pushes(after: 0, atMost: max(0, limit))
+      }
+      return .json(200, pushes)
+    case ("GET", "cards", 1):
+      let from = request.query("from").flatMap { Int($0) } ?? 0
+      let limit = request.query("limit").flatMap { Int($0) } ?? Self.listedMax
+      return .json(200, world.read { BriefCards(of: $0.fleet, from: max(0, from), limit: limit) })
+    case ("GET", "tally", 1): return .json(200, desk.tally)
     case ("GET", "faults", 1): return .json(200, world.read { $0.faults.faults })
     case ("POST", "faults", 1):
       let faults = try Fault.list(reading: request.body)
@@ -73,7 +87,7 @@ struct ControlAPI: Sendable {
       }
       return .json(200, faults)
     case (_, "", 0), (_, "events", 1), (_, "verdict", 1), (_, "pushes", 1), (_, "faults", 1),
-      (_, "phones", 1...3):
+      (_, "cards", 1), (_, "tally", 1), (_, "phones", 1...3):
       return problem(405, "\(request.method) is not for \(request.path)")
     default: return unknown
     }
@@ -82,7 +96,12 @@ struct ControlAPI: Sendable {
   private func change(_ id: String, _ what: String, _ request: HTTPRequest) throws -> HTTPResponse {
     guard world.read({ $0.fleet.phones[id] != nil }) else { return unknown }
     switch what {
-    case "start-local": try desk.startLocally(decoded(request, SessionChoice.self).session, on: id)
+    case "start-local":
+      if let card = try? decoded(request, OwnCard.self) {
+        desk.startLocally(card, on: id)
+      } else {
+        try desk.startLocally(decoded(request, SessionChoice.self).session, on: id)
+      }
     case "offline":
       act(on: id) { phone, _, _ in
         phone.goOffline()

@@ -89,6 +89,20 @@ struct PhoneDesk: Sendable {
     }
   }
 
+  /// The same of a session that the API does not know: its app brings the state.
+  func startLocally(_ card: OwnCard, on phoneID: String) {
+    world.change { state, now in
+      let effects = state.fleet.act(on: phoneID, at: now) { phone, mint in
+        phone.startLocally(
+          card.attributes, showing: card.contentState, staleAt: card.staleAt, at: now,
+          mint: &mint)
+      }
+      return ((), effects)
+    }
+  }
+
+  var tally: Tally { world.read { Tally(of: $0.fleet, callsWaiting: line.waiting) } }
+
   func verdict() -> Verdict {
     let client = HTTPClient(timeout: Self.timeout, caFile: caFile)
     let (fleet, browsers) = world.read { ($0.fleet, $0.browsers) }

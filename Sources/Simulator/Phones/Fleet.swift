@@ -1,4 +1,5 @@
 import Activities
+import ActivityContracts
 import Vocabulary
 
 /// All virtual phones, and what the stand-in for APNs knows of them.
@@ -9,8 +10,9 @@ package struct Fleet: Sendable {
   package static let phonesMax = 20_000
   /// How many complaints are kept in words; beyond, they are only counted.
   package static let complaintsMax = 500
-  /// How many pushes the log keeps.
-  package static let pushesMax = 1000
+  /// How many pushes the log keeps: who reads on from a number misses none for some seconds, at any
+  /// rate this machine can make.
+  package static let pushesMax = 50_000
 
   package let rules: APNsRules
   package internal(set) var mint: TokenMint
@@ -76,6 +78,13 @@ package struct Fleet: Sendable {
 
   /// Which phone a token leads to; nil for a token nobody has.
   package func phoneID(ofToken token: String) -> String? { places[token]?.phoneID }
+
+  /// Whose card a push is for: a start says so itself, an update token has one card.
+  func session(ofToken token: String, _ payload: PushPayload?) -> String? {
+    if case .string(let session)? = payload?.aps["attributes"]?["sessionId"] { return session }
+    guard let place = places[token], place.use == .update else { return nil }
+    return phones[place.phoneID]?.cards.first { $0.updateToken == token }?.attributes.sessionId
+  }
 
   /// What APNs knows of a token in an environment; nil when one port serves both.
   package func standing(of token: String, in environment: APNsEnvironment?) -> TokenStanding {
@@ -199,6 +208,13 @@ extension Fleet {
       .compactMap { phones[$0] }
   }
 
+  /// The oldest `limit` records after `number`, oldest first. Where the first of them is not
+  /// `number` + 1, those between are gone.
+  package func pushes(following number: Int, atMost limit: Int) -> [PushRecord] {
+    guard let first = pushes.first?.number else { return [] }
+    return Array(pushes.dropFirst(max(0, number + 1 - first)).prefix(limit))
+  }
+
   /// The newest `limit` records after `number`, oldest first.
   package func pushes(after number: Int, atMost limit: Int) -> [PushRecord] {
     Array(pushes.suffix(limit).drop { $0.number <= number })
@@ -228,6 +244,8 @@ package struct PushRecord: Hashable, Sendable, Codable {
   package let at: UnixTime
   /// The phone's id; nil when the token leads nowhere.
   package let phone: String?
+  /// Which session's card it was for; nil for other pushes.
+  package var session: String?
   /// The token's first eight digits; those of the simulator open nothing.
   package let token: String
   package let pushType: String?
@@ -249,7 +267,7 @@ package struct PushRecord: Hashable, Sendable, Codable {
   package let connection: Int
 
   enum CodingKeys: String, CodingKey {
-    case number, at, phone, token
+    case number, at, phone, session, token
     case pushType = "push_type"
     case event, rev, priority
     case apnsID = "apns_id"

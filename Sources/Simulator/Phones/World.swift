@@ -122,9 +122,11 @@ extension World.State {
       }
     }
     if refusal?.status == 200 { refusal = nil }
-    fleet.note(
-      PushRecord(
-        request, phone: phoneID, refusal: refusal, fault: fault, connection: number, at: now))
+    var record = PushRecord(
+      request, phone: phoneID, refusal: refusal, fault: fault, connection: number, at: now)
+    // What cannot be read is for no session.
+    record.session = fleet.session(ofToken: request.token, try? request.payload.get())
+    fleet.note(record)
     let isSandbox =
       (environment ?? phoneID.flatMap { fleet.phones[$0]?.identity.environment }) == .sandbox
     return World.Outcome(

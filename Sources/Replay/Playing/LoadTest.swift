@@ -1,0 +1,209 @@
+import Foundation
+import Pipeline
+import ServiceRuntime
+import Vocabulary
+
+/// One run from a recording to its verdict: makes the phones, plays, waits until nothing waits any
+/// more, and compares what every phone shows with what was accepted.
+package final class LoadTest {
+  package struct Settings {
+    package var path: String
+    package var pace: Pace
+    package var names: RunNames
+    package var eventsExchange: String
+    package var simulatorURL: String
+    package var apiURL: String
+    /// Events passed over at the begin.
+    package var resumeFrom = 0
+    /// No event is played later than this after the begin; nil plays all.
+    package var playingMax: Duration?
+    /// How long the queues may take to run empty afterwards.
+    package var drainMax: Duration = .seconds(300)
+    /// Queues that must run empty before the verdict.
+    package var queues: Set<String> = []
+    /// By name, to look at what they take.
+    package var processes: [String: Int32] = [:]
+
+    package init(
+      path: String, pace: Pace, names: RunNames, eventsExchange: String, simulatorURL: String,
+      apiURL: String
+    ) {
+      self.path = path
+      self.pace = pace
+      self.names = names
+      self.eventsExchange = eventsExchange
+      self.simulatorURL = simulatorURL
+      self.apiURL = apiURL
+    }
+  }
+
+  /// What a run needs of the outside.
+  package struct Equipment {
+    package let publisher: any Publisher
+    package let depths: DepthLook
+    /// Nil when the store cannot be looked at.
+    package let fates: StoredFates?
+    /// Mints a token that the API takes, for a user.
+    package let token: @Sendable (UserID) -> String
+    package let time: any TimeSource
+    package let log: Log
+
+    package init(
+      publisher: any Publisher, depths: @escaping DepthLook,
+      fates: StoredFates?, token: @escaping @Sendable (UserID) -> String, time: any TimeSource,
+      log: Log
+    ) {
+      self.publisher = publisher
+      self.depths = depths
+      self.fates = fates
+      self.token = token
+      self.time = time
+      self.log = log
+    }
+  }
+
+  /// What is told while a run goes on.
+  package enum Step {
+    case read(RecordingSummary)
+    case phones(Int, of: Int)
+    case playing(events: Int, elapsed: Duration)
+    case draining(behind: Int, waiting: Int)
+  }
+
+  private static let cardsPage = 1000
+
+  private let settings: Settings
+  private let equipment: Equipment
+  private let tell: (Step) -> Void
+  private var time: any TimeSource { equipment.time }
+
+  package init(_ settings: Settings, _ equipment: Equipment, tell: @escaping (Step) -> Void) {
+    self.settings = settings
+    self.equipment = equipment
+    self.tell = tell
+  }
+
+  /// - Returns: the report; after a stop, that of what was played.
+  /// - Throws: ``RecordingUnreadable``, or why the simulator cannot be used.
+  package func run(until stop: StopSignal) throws -> LoadTestReport {
+    let summary = try RecordingSummary(path: settings.path)
+    tell(.read(summary))
+    let control = SimulatorControl(url: settings.simulatorURL)
+    let before = try control.tally()
+    let phones = makePhones(summary.users, until: stop)
+    try awaitCalls(control, until: stop)
+    let book = RunBook(begunAt: time.now())
+    let watch = PushWatch(
+      simulatorURL: settings.simulatorURL, after: try control.tally().newestPush,
+      names: settings.names, book: book, time: time, log: equipment.log)
+    let sampler = Sampler(
+      book: book, processes: settings.processes, time: time, depths: equipment.depths)
+    let ended = StopSignal()
+    let threads = [
+      OwnedThread.start(named: "push-watch") { watch.run(until: ended) },
+      OwnedThread.start(named: "sampler") { sampler.run(until: ended) },
+    ]
+    defer {
+      ended.raise()
+      while threads.contains(where: { !$0.hasEnded }) { Poll.wait([], atMost: .milliseconds(20)) }
+    }
+    let begun = time.elapsed()
+    let player = Player(
+      pace: settings.pace, names: settings.names, publisher: equipment.publisher,
+      exchange: settings.eventsExchange, book: book, time: time, log: equipment.log
+    ) { [tell, time] in tell(.playing(events: $0.confirmed, elapsed: time.elapsed() - begun)) }
+    // What is wrong with the file was told by the summary.
+    try player.play(
+      RecordingReader(path: settings.path) { _ in }, from: settings.resumeFrom,
+      atMost: settings.playingMax, until: stop)
+    let playedFor = time.elapsed() - begun
+    let drainedAfter = try drain(control, watch, book).map { max(playedFor, $0 - begun) }
+    return LoadTestReport(
+      settings, summary: summary, phones: phones, position: player.position, book: book,
+      playedFor: playedFor, drainedAfter: drainedAfter,
+      verdict: try verdict(control, book, before: before),
+      storeTrouble: equipment.fates?.trouble, wasStopped: stop.isRaised)
+  }
+
+  private func makePhones(_ users: [RecordedUser], until stop: StopSignal) -> PhoneMaking.Report {
+    let making = PhoneMaking(
+      simulatorURL: settings.simulatorURL, apiURL: settings.apiURL, names: settings.names,
+      token: equipment.token)
+    return making.make(users, until: stop) { tell(.phones($0, of: users.count)) }
+  }
+
+  /// Tokens that the API has not heard of yet would make a late begin of every session.
+  private func awaitCalls(_ control: SimulatorControl, until stop: StopSignal) throws {
+    let end = time.elapsed() + settings.drainMax
+    while try control.tally().callsWaiting > 0, time.elapsed() < end {
+      guard !stop.wait(atMost: .milliseconds(100)) else { return }
+    }
+  }
+
+  /// Waits until nothing waits in any queue, phones have made their calls, and no push has come for
+  /// two seconds.
+  ///
+  /// - Returns: since when nothing waited and nothing came; nil when it took too long.
+  private func drain(_ control: SimulatorControl, _ watch: PushWatch, _ book: RunBook) throws
+    -> Duration?
+  {
+    let end = time.elapsed() + settings.drainMax
+    var emptySince: Duration?
+    while time.elapsed() < end {
+      let waiting = book.read { pages in
+        pages.depthsNow.reduce(0) { $0 + (settings.queues.contains($1.key) ? $1.value : 0) }
+      }
+      let calls = try control.tally().callsWaiting
+      let behind = book.read { $0.ledger.behind }
+      tell(.draining(behind: behind, waiting: waiting + calls))
+      if waiting == 0, calls == 0 {
+        let since = emptySince ?? time.elapsed()
+        emptySince = since
+        let isQuiet = time.elapsed() - since >= .seconds(2) && watch.quiet >= .seconds(2)
+        // Where a card is behind, its push may be in a sender's hand: a little longer.
+        if isQuiet, behind == 0 || time.elapsed() - since >= .seconds(15) {
+          return max(since, time.elapsed() - watch.quiet)
+        }
+      } else {
+        emptySince = nil
+      }
+      Poll.wait([], atMost: .milliseconds(250))
+    }
+    return nil
+  }
+
+  private func verdict(
+    _ control: SimulatorControl, _ book: RunBook, before: SimulatorControl.Tally
+  ) throws -> LedgerVerdict {
+    var shown: [String: [String: Ledger.Shown]] = [:]
+    var place = 0
+    while true {
+      let page = try control.cards(from: place, atMost: Self.cardsPage)
+      guard page.phones > 0 else { break }
+      place += page.phones
+      for card in page.cards where settings.names.owns(card.phone) {
+        let isLive = card.standing == "active" || card.standing == "stale"
+        let newer = shown[card.phone]?[card.session]
+        guard newer.map({ $0.rev <= card.rev }) ?? true else { continue }
+        shown[card.phone, default: [:]][card.session] = Ledger.Shown(
+          rev: card.rev, isLive: isLive)
+      }
+    }
+    let tally = try control.tally()
+    // Second starts are counted by the ledger itself.
+    let doubled = tally.complaints.filter { complaint in
+      ["doubled-alert", "doubled-sound"].contains(complaint.rule)
+        && complaint.phone.map(settings.names.owns) ?? false
+    }
+    let fates = equipment.fates
+    let ledger = book.read { $0.ledger }
+    var verdict = ledger.verdict(
+      shown: { session, user in shown[user.text]?[session.text] },
+      fate: { fates?.fate(of: $0, $1, $2) }, doubled: doubled.count)
+    for complaint in doubled {
+      verdict.fault(SessionID(""), UserID(complaint.phone ?? ""), complaint.detail)
+    }
+    verdict.complaints = tally.complaintCount - before.complaintCount
+    return verdict
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import ServiceRuntime
+import Synchronization
+import Vocabulary
+
+/// Makes the virtual phones of a run before it begins: each registers its tokens through the API.
+package struct PhoneMaking: Sendable {
+  /// Phones made at the same time: the API takes writes one after the other anyway.
+  static let threads = 4
+
+  package struct Report: Hashable, Sendable {
+    package var made = 0
+    /// Those whose tokens the API has not heard yet; the simulator tries on.
+    package var unregistered = 0
+    package var refused = 0
+    /// Why the first one was refused.
+    package var refusal: String?
+  }
+
+  let simulatorURL: String
+  let apiURL: String
+  let names: RunNames
+  /// Mints a token that the API takes, for a user.
+  let token: @Sendable (UserID) -> String
+
+  package init(
+    simulatorURL: String, apiURL: String, names: RunNames,
+    token: @escaping @Sendable (UserID) -> String
+  ) {
+    self.simulatorURL = simulatorURL
+    self.apiURL = apiURL
+    self.names = names
+    self.token = token
+  }
+
+  private struct State {
+    var next = 0
+    var report = Report()
+  }
+
+  /// Blocks until all are made, or `stop` is raised. `onProgress`: told how many are done.
+  package func make(_ users: [RecordedUser], until stop: StopSignal, onProgress: (Int) -> Void)
+    -> Report
+  {
+    let state = SharedState()
+    let making = self
+    let threads = (0..<min(Self.threads, max(1, users.count))).map { number in
+      OwnedThread.start(named: "phones-\(number)") {
+        let control = SimulatorControl(url: making.simulatorURL)
+        while !stop.isRaised, let user = state.take(users) {
+          making.make(user, with: control, state)
+        }
+      }
+    }
+    while threads.contains(where: { !$0.hasEnded }) {
+      Poll.wait([], atMost: .milliseconds(100))
+      onProgress(state.report.made)
+    }
+    return state.report
+  }
+
+  private final class SharedState: Sendable {
+    private let state = Mutex(State())
+
+    var report: Report { state.withLock { $0.report } }
+
+    func take(_ users: [RecordedUser]) -> RecordedUser? {
+      state.withLock { state in
+        guard state.next < users.count else { return nil }
+        state.next += 1
+        return users[state.next - 1]
+      }
+    }
+
+    func note(_ body: (inout Report) -> Void) { state.withLock { body(&$0.report) } }
+  }
+
+  private func make(_ user: RecordedUser, with control: SimulatorControl, _ state: SharedState) {
+    let id = names.user(user.user)
+    var order: [String: JSONValue] = [
+      "id": .string(id.text), "user_id": .string(id.text), "token": .string(token(id)),
+      "api_url": .string(apiURL),
+    ]
+    // A profile is told only where it matters: without a locale everything reads German.
+    if let locale = user.locale {
+      order["name"] = .string(user.user.text)
+      order["locale"] = .string(locale)
+    }
+    do {
+      let isRegistered = try control.addPhone(.object(order), id: id.text)
+      state.note {
+        $0.made += 1
+        if !isRegistered { $0.unregistered += 1 }
+      }
+    } catch {
+      state.note {
+        $0.refused += 1
+        $0.refusal = $0.refusal ?? "\(error)"
+      }
+    }
+  }
+}

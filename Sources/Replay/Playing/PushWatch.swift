@@ -1,0 +1,75 @@
+import Foundation
+import Pipeline
+import ServiceRuntime
+import Synchronization
+import Vocabulary
+
+/// Reads the simulator's log of pushes into the book while a run goes on, and lets the apps of
+/// those who began a session start their cards. One thread runs it.
+final class PushWatch: Sendable {
+  private static let looking: Duration = .milliseconds(200)
+  private static let page = 2000
+
+  private let simulatorURL: String
+  private let names: RunNames
+  private let book: RunBook
+  private let log: Log
+  private let place: Mutex<Int>
+  private let newestAt: Mutex<Duration>
+  private let time: any TimeSource
+
+  /// `after`: the number of the newest push before the run.
+  init(
+    simulatorURL: String, after number: Int, names: RunNames, book: RunBook,
+    time: any TimeSource, log: Log
+  ) {
+    self.simulatorURL = simulatorURL
+    self.names = names
+    self.book = book
+    self.log = log
+    self.time = time
+    place = Mutex(number)
+    newestAt = Mutex(time.elapsed())
+  }
+
+  /// How long no push has come.
+  var quiet: Duration { time.elapsed() - newestAt.withLock { $0 } }
+
+  func run(until stop: StopSignal) {
+    let control = SimulatorControl(url: simulatorURL)
+    while !stop.isRaised {
+      do {
+        if try !look(control) { stop.wait(atMost: Self.looking) }
+      } catch {
+        log.warning("the simulator does not answer", ["because": "\(error)"])
+        stop.wait(atMost: .seconds(1))
+      }
+    }
+  }
+
+  /// - Returns: whether there may be more at once.
+  private func look(_ control: SimulatorControl) throws -> Bool {
+    let after = place.withLock { $0 }
+    let pushes = try control.pushes(after: after, atMost: Self.page)
+    guard let first = pushes.first, let last = pushes.last else { return false }
+    if first.number > after + 1 { book.change { $0.pushesMissed += first.number - after - 1 } }
+    place.withLock { $0 = last.number }
+    newestAt.withLock { $0 = time.elapsed() }
+    for push in pushes {
+      guard let sighting = sighting(push), let (user, card) = book.saw(sighting) else { continue }
+      try control.start(card, on: user.text)
+    }
+    return pushes.count == Self.page
+  }
+
+  private func sighting(_ push: SimulatorControl.Push) -> Ledger.Sighting? {
+    guard push.status == 200, let phone = push.phone, names.owns(phone),
+      let session = push.session, let rev = push.rev,
+      let kind = push.event.flatMap(Ledger.Sighting.Kind.init(rawValue:))
+    else { return nil }
+    // A phone of a run is called like its user.
+    return Ledger.Sighting(
+      session: SessionID(session), user: UserID(phone), kind: kind, rev: rev, at: push.at,
+      apnsID: push.apnsID)
+  }
+}
