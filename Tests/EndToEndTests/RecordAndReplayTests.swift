@@ -58,6 +58,7 @@ extension EndToEnd {
     {
       defer { try? FileManager.default.removeItem(at: directory) }
       let installation = try Installation(running: Role.separate + [.simulator])
+      for user in CookSession.people { try installation.phones.add(user) }
       let recorder = try start(
         ["record", "--to", path("r.jsonl.gz")], in: installation, output: "record")
       try installation.wait(for: "the recorder to listen") {
@@ -65,7 +66,6 @@ extension EndToEnd {
       }
       let session = try CookSession.begin(in: installation)
       try session.playToProposals()
-      try session.playToDecision()
       let revs = try session.rev()
       // What was heard is on the disk a second later.
       try installation.wait(for: "the events to be on the disk") {
@@ -81,6 +81,8 @@ extension EndToEnd {
       for word in ["dennis", "jaqueline", "Dennis", "Pilzrisotto", session.id] {
         #expect(!text.contains(word), "\(word) stands in the recording")
       }
+      // The registry said who is reached by what.
+      #expect(text.contains(#""tokens":["alert","la-pushToStart"]"#) && !text.contains("assumed"))
       let outcome = try replay(
         path("r.jsonl.gz"), "--speed", "2x", in: installation, run: "killed")
       #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)\(installation.logs())")
@@ -89,7 +91,8 @@ extension EndToEnd {
       #expect(verdict?["accepted"]?.whole == revs)
       #expect(verdict?["lost"] == 0 && verdict?["doubled"] == 0)
       #expect(verdict?["out_of_order"] == 0 && verdict?["complaints"] == 0)
-      #expect((verdict?["delivered"]?.whole ?? 0) > 2)
+      // The session goes on: however slow this machine is, both phones must show its last state.
+      #expect((verdict?["delivered"]?.whole ?? 0) >= 2)
     }
 
     @Test func `An interrupted replay says where it goes on, and loses nothing`() throws {

@@ -94,6 +94,9 @@ import Vocabulary
 
   @Test func `a session that goes on needs a card, one that is over does not`() throws {
     #expect(verdict(try book(revs: 3)).lost == 3)
+    let unreachable = try book(revs: 3).verdict(
+      shown: { _, _ in nil }, fate: { _, _, _ in nil }, cardless: [Self.mara])
+    #expect(unreachable.isGood && unreachable.cardless == 6)
     let over = verdict(try book(revs: 3, isFinal: true))
     #expect(over.isGood && over.cardless == 6)
   }
@@ -145,8 +148,8 @@ import Vocabulary
     #expect(verdict.isGood && verdict.entries == 5)
   }
 
-  @Test func `a delay counts from the event, unless the card only began after it`() throws {
-    var ledger = try book(revs: 3)
+  @Test func `a delay counts from the event, unless the phone could not be reached yet`() throws {
+    var ledger = try book(revs: 4)
     func delay(_ kind: Ledger.Sighting.Kind, _ rev: Int, _ milliseconds: Int64) -> Ledger.Delay? {
       ledger.saw(
         .init(
@@ -157,6 +160,7 @@ import Vocabulary
     #expect(delay(.update, 2, 1700) == .catchingUp(.milliseconds(700)))
     #expect(delay(.update, 3, 2040) == .direct(.milliseconds(40)))
     #expect(delay(.update, 3, 2050) == nil)
+    #expect(delay(.update, 4, 3030) == .direct(.milliseconds(30)))
     #expect(ledger.behind == 0)
   }
 

@@ -39,6 +39,24 @@ import Vocabulary
     #expect(tally["phones"] == 1 && tally["newest_push"] == 0 && tally["complaint_count"] == 0)
   }
 
+  @Test func `a phone registers the kinds of token that it is told to`() throws {
+    let running = try RunningSimulator()
+    for (user, kinds) in [("mara", ["alert"]), ("tim", []), ("ida", nil)] as [(String, [String]?)] {
+      var order: [String: JSONValue] = [
+        "user_id": .string(user), "token": .string("jwt-\(user)"),
+      ]
+      if let kinds { order["kinds"] = .array(kinds.map { .string($0) }) }
+      #expect(try running.call("POST", "/phones", .object(order)).0 == 201)
+    }
+    let calls = running.api.calls.filter { $0.path == "/api/apns/register" }
+    #expect(
+      calls.map { [$0.caller, "\($0.body["kind"] ?? .null)"] } == [
+        ["Bearer jwt-mara", "\(JSONValue.string("alert"))"],
+        ["Bearer jwt-ida", "\(JSONValue.string("alert"))"],
+        ["Bearer jwt-ida", "\(JSONValue.string("la-pushToStart"))"],
+      ])
+  }
+
   @Test func `who reads on from a number gets every push once, and whose card it was for`() throws {
     let running = try RunningSimulator()
     let phone = try running.addPhone("mara")

@@ -45,9 +45,9 @@ package struct Ledger: Sendable {
 
   /// How long after its event a push came.
   package enum Delay: Hashable, Sendable {
-    /// The token was known when the event happened.
+    /// A start, or the phone could be reached when the event happened.
     case direct(Duration)
-    /// The card had just begun: what it had missed came after it.
+    /// The card had just begun, and its token was on its way to us: what it had missed came after.
     case catchingUp(Duration)
   }
 
@@ -59,6 +59,8 @@ package struct Ledger: Sendable {
     var isLocal = false
     /// Since when the phone has a card.
     var cardSince: UnixTime?
+    /// When the first push came that changed it: since then its token is known.
+    var reachedAt: UnixTime?
     var newest = 0
     var outOfOrder = 0
     var repeated = 0
@@ -150,8 +152,10 @@ package struct Ledger: Sendable {
     }
     guard let published = entry.revs[sighting.rev] else { return nil }
     let delay = max(.zero, sighting.at - published)
-    let isLate = sighting.kind != .start && published < participant.cardSince ?? published
-    return isLate ? .catchingUp(delay) : .direct(delay)
+    guard sighting.kind != .start else { return .direct(delay) }
+    let reachedAt = participant.reachedAt ?? sighting.at
+    participant.reachedAt = reachedAt
+    return published < reachedAt ? .catchingUp(delay) : .direct(delay)
   }
 
   /// Who begins its own card when its partner's has begun; nil when it has one.

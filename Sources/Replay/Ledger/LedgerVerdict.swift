@@ -80,11 +80,11 @@ extension Ledger {
   /// Reads the verdict from the book.
   ///
   /// `shown`: what each card shows, nil for a card that is not there. `fate`: what the store says
-  /// of one rev for one participant, nil when it does not know. `doubled`: what phones complained
-  /// of as doubled, besides second starts.
+  /// of one rev for one participant, nil when it does not know. `cardless`: those whose phones no
+  /// start can reach. `doubled`: what phones complained of as doubled, besides second starts.
   package func verdict(
     shown: (SessionID, UserID) -> Shown?, fate: (SessionID, UserID, Int) -> RecordedFate?,
-    doubled: Int = 0
+    cardless: Set<UserID> = [], doubled: Int = 0
   ) -> LedgerVerdict {
     var verdict = LedgerVerdict()
     verdict.accepted = accepted
@@ -94,7 +94,8 @@ extension Ledger {
       for (place, user) in entry.users.enumerated() {
         guard let participant = entry.participants[user] else { continue }
         judge(
-          participant, user, place: place, of: id, entry, shown: shown(id, user),
+          participant, user, needsCard: place > 0 && !cardless.contains(user), of: id, entry,
+          shown: shown(id, user),
           fate: { fate(id, user, $0) }, &verdict)
       }
     }
@@ -102,7 +103,8 @@ extension Ledger {
   }
 
   private func judge(
-    _ participant: Participant, _ user: UserID, place: Int, of session: SessionID, _ entry: Entry,
+    _ participant: Participant, _ user: UserID, needsCard: Bool, of session: SessionID,
+    _ entry: Entry,
     shown: Shown?, fate: (Int) -> RecordedFate?, _ verdict: inout LedgerVerdict
   ) {
     let last = participant.leftAt ?? entry.newest
@@ -124,7 +126,7 @@ extension Ledger {
         verdict.count(known)
         guard known == nil else { continue }
         // The first participant's app begins its own card, when it sees the partner's.
-        if shown == nil, participant.cardSince == nil, isOver || place == 0 {
+        if shown == nil, participant.cardSince == nil, isOver || !needsCard {
           verdict.cardless += 1
         } else {
           lost += 1

@@ -71,6 +71,8 @@ package final class LoadTest {
   }
 
   private static let cardsPage = 1000
+  /// Who stopped a run does not want to wait for long.
+  private static let drainMaxWhenStopped: Duration = .seconds(60)
 
   private let settings: Settings
   private let equipment: Equipment
@@ -117,11 +119,15 @@ package final class LoadTest {
       RecordingReader(path: settings.path) { _ in }, from: settings.resumeFrom,
       atMost: settings.playingMax, until: stop)
     let playedFor = time.elapsed() - begun
-    let drainedAfter = try drain(control, watch, book).map { max(playedFor, $0 - begun) }
+    let drainMax =
+      stop.isRaised ? min(settings.drainMax, Self.drainMaxWhenStopped) : settings.drainMax
+    let drainedAfter = try drain(control, watch, book, atMost: drainMax).map {
+      max(playedFor, $0 - begun)
+    }
     return LoadTestReport(
       settings, summary: summary, phones: phones, position: player.position, book: book,
       playedFor: playedFor, drainedAfter: drainedAfter,
-      verdict: try verdict(control, book, before: before),
+      verdict: try verdict(control, book, summary, before: before),
       storeTrouble: equipment.fates?.trouble, wasStopped: stop.isRaised)
   }
 
@@ -144,10 +150,10 @@ package final class LoadTest {
   /// two seconds.
   ///
   /// - Returns: since when nothing waited and nothing came; nil when it took too long.
-  private func drain(_ control: SimulatorControl, _ watch: PushWatch, _ book: RunBook) throws
-    -> Duration?
-  {
-    let end = time.elapsed() + settings.drainMax
+  private func drain(
+    _ control: SimulatorControl, _ watch: PushWatch, _ book: RunBook, atMost limit: Duration
+  ) throws -> Duration? {
+    let end = time.elapsed() + limit
     var emptySince: Duration?
     while time.elapsed() < end {
       let waiting = book.read { pages in
@@ -173,7 +179,8 @@ package final class LoadTest {
   }
 
   private func verdict(
-    _ control: SimulatorControl, _ book: RunBook, before: SimulatorControl.Tally
+    _ control: SimulatorControl, _ book: RunBook, _ summary: RecordingSummary,
+    before: SimulatorControl.Tally
   ) throws -> LedgerVerdict {
     var shown: [String: [String: Ledger.Shown]] = [:]
     var place = 0
@@ -196,10 +203,11 @@ package final class LoadTest {
         && complaint.phone.map(settings.names.owns) ?? false
     }
     let fates = equipment.fates
+    let cardless = Set(summary.users.filter { !$0.canStart }.map { settings.names.user($0.user) })
     let ledger = book.read { $0.ledger }
     var verdict = ledger.verdict(
       shown: { session, user in shown[user.text]?[session.text] },
-      fate: { fates?.fate(of: $0, $1, $2) }, doubled: doubled.count)
+      fate: { fates?.fate(of: $0, $1, $2) }, cardless: cardless, doubled: doubled.count)
     for complaint in doubled {
       verdict.fault(SessionID(""), UserID(complaint.phone ?? ""), complaint.detail)
     }

@@ -79,7 +79,7 @@ package struct PhoneMaking: Sendable {
     let id = names.user(user.user)
     var order: [String: JSONValue] = [
       "id": .string(id.text), "user_id": .string(id.text), "token": .string(token(id)),
-      "api_url": .string(apiURL),
+      "api_url": .string(apiURL), "kinds": .array(user.tokens.map { .string($0) }),
     ]
     // A profile is told only where it matters: without a locale everything reads German.
     if let locale = user.locale {

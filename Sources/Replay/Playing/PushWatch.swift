@@ -55,9 +55,14 @@ final class PushWatch: Sendable {
     if first.number > after + 1 { book.change { $0.pushesMissed += first.number - after - 1 } }
     place.withLock { $0 = last.number }
     newestAt.withLock { $0 = time.elapsed() }
-    for push in pushes {
-      guard let sighting = sighting(push), let (user, card) = book.saw(sighting) else { continue }
-      try control.start(card, on: user.text)
+    let starting = pushes.compactMap { push in sighting(push).flatMap { book.saw($0) } }
+    for (user, card) in starting {
+      do {
+        try control.start(card, on: user.text)
+      } catch {
+        // The ledger finds that the card is missing.
+        log.warning("a phone did not start its card", ["because": "\(error)"])
+      }
     }
     return pushes.count == Self.page
   }

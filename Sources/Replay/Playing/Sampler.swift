@@ -90,6 +90,8 @@ struct ProcessTimes: Hashable {
 
   func usage(since earlier: ProcessTimes) -> ProcessUsage {
     let span = max(0.001, (elapsed - earlier.elapsed).secondsAndFraction)
-    return ProcessUsage(cpu: max(0, seconds - earlier.seconds) / span, megabytes: megabytes)
+    let cpu = max(0, seconds - earlier.seconds) / span
+    return ProcessUsage(
+      cpu: (cpu * 1000).rounded() / 1000, megabytes: (megabytes * 10).rounded() / 10)
   }
 }

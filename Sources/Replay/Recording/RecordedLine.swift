@@ -165,6 +165,9 @@ extension RecordedLine {
 extension RecordedUser {
   /// What an app registers when it starts.
   package static let usualTokens = ["alert", "la-pushToStart"]
+
+  /// Whether a card can be started on one of its phones.
+  package var canStart: Bool { tokens.contains("la-pushToStart") }
 }
 
 /// A CloudEvent as far as a recording needs it.

@@ -13,8 +13,10 @@ package struct LoadTestReport: Hashable, Sendable, Codable {
 
     init(_ histogram: LatencyHistogram) {
       count = histogram.count
-      (p50, p90) = (histogram.percentile(0.5), histogram.percentile(0.9))
-      p99 = histogram.percentile(0.99)
+      func percentile(_ share: Double) -> Double? {
+        histogram.percentile(share).map { ($0 * 10).rounded() / 10 }
+      }
+      (p50, p90, p99) = (percentile(0.5), percentile(0.9), percentile(0.99))
       largest = histogram.count > 0 ? histogram.largest : nil
     }
   }
@@ -105,8 +107,8 @@ extension LoadTestReport {
     source = summary.header?.source ?? ""
     pace = settings.pace.words
     begunAt = book.begunAt
-    playedForSeconds = playedFor.secondsAndFraction
-    drainedAfterSeconds = drainedAfter?.secondsAndFraction
+    playedForSeconds = Self.rounded(playedFor)
+    drainedAfterSeconds = drainedAfter.map(Self.rounded)
     self.phones = phones.made
     resumeFrom = position.played < summary.events ? position.played : nil
     self.verdict = verdict
@@ -128,6 +130,9 @@ extension LoadTestReport {
     if let storeTrouble { notes.append("the store could not be asked: \(storeTrouble)") }
     if wasStopped { notes.append("stopped before the end of the file") }
   }
+
+  /// Seconds, to a thousandth.
+  private static func rounded(_ span: Duration) -> Double { Double(span.milliseconds) / 1000 }
 
   private static func rates(_ pages: RunBook.Pages) -> [RatePoint] {
     var points: [Double: RatePoint] = [:]

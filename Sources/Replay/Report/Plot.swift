@@ -24,6 +24,8 @@ struct Plot {
   let lines: [Line]
   /// Values from 1 on, tenfold from line to line.
   var isLogarithmic = false
+  /// Seconds that the axis reaches at least.
+  var length = 1.0
   /// Seconds that are marked, with what is there.
   var marks: [(at: Double, text: String)] = []
 
@@ -33,7 +35,7 @@ struct Plot {
       return "<figure><figcaption>\(Self.escaped(title))</figcaption>"
         + "<p class=\"none\">nothing was measured</p></figure>"
     }
-    let end = max(points.map(\.at).max() ?? 1, marks.map(\.at).max() ?? 0, 1)
+    let end = max(points.map(\.at).max() ?? 1, marks.map(\.at).max() ?? 0, length)
     let scale = Scale(largest: points.map(\.value).max() ?? 1, isLogarithmic: isLogarithmic)
     func x(_ at: Double) -> Double {
       Self.left + at / end * (Self.width - Self.left - Self.right)

@@ -99,6 +99,8 @@ package struct ReportPage {
   private var plots: [Plot] {
     let played = [(at: report.playedForSeconds, text: "played")]
     let latency = report.latencyOverTime
+    // The same for all, so that what happened at one moment stands one below the other.
+    let length = max(1, report.drainedAfterSeconds ?? report.playedForSeconds)
     func points(_ value: (LoadTestReport.Percentiles) -> Double?) -> [(at: Double, value: Double)] {
       latency.compactMap { point in value(point.latency).map { (point.at, max(1, $0)) } }
     }
@@ -109,17 +111,22 @@ package struct ReportPage {
           .init(name: "median", style: 0, points: points(\.p50)),
           .init(name: "90 %", style: 1, points: points(\.p90)),
           .init(name: "99 %", style: 2, points: points(\.p99)),
-        ], isLogarithmic: true, marks: played),
+        ], isLogarithmic: true, length: length, marks: played),
       Plot(
         title: "Rates", unit: "per second",
         lines: [
           .init(name: "events", style: 0, points: report.rates.map { ($0.at, $0.events) }),
           .init(name: "pushes", style: 3, points: report.rates.map { ($0.at, $0.pushes) }),
-        ], marks: played),
+        ], length: length, marks: played),
       Plot(
-        title: "Waiting in queues", unit: "messages", lines: depthLines, marks: played),
-      Plot(title: "Processor", unit: "of one core", lines: usageLines(\.cpu), marks: played),
-      Plot(title: "Memory", unit: "megabytes", lines: usageLines(\.megabytes), marks: played),
+        title: "Waiting in queues", unit: "messages", lines: depthLines, length: length,
+        marks: played),
+      Plot(
+        title: "Processor", unit: "of one core", lines: usageLines(\.cpu), length: length,
+        marks: played),
+      Plot(
+        title: "Memory", unit: "megabytes", lines: usageLines(\.megabytes), length: length,
+        marks: played),
     ]
   }
 

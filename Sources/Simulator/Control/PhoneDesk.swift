@@ -49,16 +49,22 @@ struct PhoneDesk: Sendable {
     return NewPhone(
       id: identity.id, deviceID: identity.deviceID, alertToken: identity.alertToken,
       pushToStartToken: identity.pushToStartToken,
-      registered: introduce(identity, order.profile, as: account))
+      registered: introduce(identity, order, as: account))
   }
 
   /// - Returns: whether the API heard everything.
   private func introduce(
-    _ identity: PhoneIdentity, _ profile: PhoneCall?, as account: PhoneLine.Account
+    _ identity: PhoneIdentity, _ order: PhoneOrder, as account: PhoneLine.Account
   ) -> Bool {
     let client = HTTPClient(timeout: Self.timeout, caFile: caFile)
     var isHeard = true
-    for call in [profile].compactMap({ $0 }) + identity.registrations {
+    let registrations = identity.registrations.filter { call in
+      guard let kinds = order.kinds, case .string(let kind)? = call.body["kind"] else {
+        return true
+      }
+      return kinds.contains(kind)
+    }
+    for call in [order.profile].compactMap({ $0 }) + registrations {
       // While the API is away one attempt is enough to know it.
       let attempt =
         isHeard ? PhoneLine.attempt(call, as: account, with: client) : .unheard("the API is away")

@@ -17,6 +17,8 @@ package struct PhoneOrder: Hashable, Sendable, Decodable {
   package var apiURL: String?
   /// Absent: production.
   package var environment: APNsEnvironment?
+  /// The kinds of token that its app registers at its start. Absent: `alert` and `la-pushToStart`.
+  package var kinds: [String]?
   /// Whether its app has a bell that looks at the API again and again. Absent: no.
   package var bell: Bool?
   /// Absent: it takes everything.
@@ -25,7 +27,7 @@ package struct PhoneOrder: Hashable, Sendable, Decodable {
   package var attributesType: String?
 
   enum CodingKeys: String, CodingKey {
-    case id, name, tint, emoji, locale, token, environment, bell, budget
+    case id, name, tint, emoji, locale, token, environment, kinds, bell, budget
     case userID = "user_id"
     case apiURL = "api_url"
     case attributesType = "attributes_type"
