@@ -244,8 +244,8 @@ let package = Package(
       name: "FuzzEntries",
       dependencies: [
         "HTTPAPI", "HTTPServing", "HTTP2", "APNsTransport", "SQLiteStore", "RabbitMQBroker",
-        "Pipeline", "Activities", "Sessions", "Pushes", "Cryptography", "ServiceRuntime",
-        "Vocabulary",
+        "Replay", "Pipeline", "Activities", "Sessions", "Pushes", "Cryptography",
+        "ServiceRuntime", "Vocabulary",
       ],
       path: "Tests/Fuzz/Entries", swiftSettings: strict),
     tests("Fuzz", ["FuzzEntries"]),

@@ -24,6 +24,19 @@ package struct RecordingReader: ~Copyable {
     self.onNote = onNote
   }
 
+  /// Reads what is in memory.
+  package init(_ bytes: Data, onNote: @escaping (Note) -> Void) {
+    var rest = bytes[...]
+    lines = LineReader(
+      GzipReader {
+        defer { rest = rest.dropFirst(Self.piece_bytes) }
+        return Data(rest.prefix(Self.piece_bytes))
+      })
+    self.onNote = onNote
+  }
+
+  private static let piece_bytes = 64 * 1024
+
   /// The next line that can be used; nil at the end.
   ///
   /// - Throws: ``RecordingUnreadable`` when the file cannot be read on.

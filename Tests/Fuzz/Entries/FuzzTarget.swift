@@ -7,6 +7,7 @@ import HTTPServing
 import Pipeline
 import Pushes
 import RabbitMQBroker
+import Replay
 import Sessions
 import Vocabulary
 
@@ -27,6 +28,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case endpoint
   case json
   case time
+  /// A whole recording, compressed or not.
+  case recording
 
   /// Lets the reader read; traps when something is wrong with it.
   package func read(_ bytes: [UInt8]) {
@@ -44,6 +47,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .endpoint: _ = try? PushEndpoint(text)
     case .json: readJSON(bytes)
     case .time: readTime(text)
+    case .recording: readRecording(Data(bytes))
     }
   }
 
@@ -98,6 +102,23 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     }
     let twice = try? JSONValue(parsing: once.encoded)
     precondition(twice == once, "a JSON value does not read back")
+  }
+
+  private func readRecording(_ data: Data) {
+    guard let names = RunNames("fuzz") else { preconditionFailure("fuzz is a name") }
+    var reader = RecordingReader(data) { _ = $0.description }
+    let standIns = StandIns(key: Array(repeating: 1, count: 32))
+    while let line = try? reader.next() {
+      guard case .event(let event) = line,
+        let played = names.played(event, at: UnixTime(seconds: 1_781_784_000))
+      else { continue }
+      // What is played can be read, and recorded again.
+      precondition((try? Event(reading: played.message)) != nil, "a played event does not read")
+      let form = RecordedForm(played.message, standIns: standIns, receivedAt: event.at)
+      guard case .event(let text, _, _) = form, (try? RecordedLine(reading: text)) != nil else {
+        preconditionFailure("a recorded event does not read back")
+      }
+    }
   }
 
   private func readTime(_ text: String) {
