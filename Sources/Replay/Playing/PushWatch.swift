@@ -9,6 +9,10 @@ import Vocabulary
 final class PushWatch: Sendable {
   private static let looking: Duration = .milliseconds(200)
   private static let page = 2000
+  /// How often the phones are asked what they have still to say.
+  private static let counting: Duration = .seconds(1)
+  /// Under which the report shows it, among the queues.
+  private static let callsName = "phones' calls to the API"
 
   private let simulatorURL: String
   private let names: RunNames
@@ -37,8 +41,13 @@ final class PushWatch: Sendable {
 
   func run(until stop: StopSignal) {
     let control = SimulatorControl(url: simulatorURL)
+    var countedAt: Duration = .zero
     while !stop.isRaised {
       do {
+        if time.elapsed() - countedAt >= Self.counting {
+          countedAt = time.elapsed()
+          note(try control.tally().callsWaiting)
+        }
         if try !look(control) { stop.wait(atMost: Self.looking) }
       } catch {
         log.warning("the simulator does not answer", ["because": "\(error)"])
@@ -65,6 +74,16 @@ final class PushWatch: Sendable {
       }
     }
     return pushes.count == Self.page
+  }
+
+  /// A card whose token waits here gets nothing, however fast the senders are.
+  private func note(_ calls: Int) {
+    let second = book.seconds(time.now())
+    book.change { pages in
+      pages.depths.change(at: second, empty: [:]) { slot in
+        slot[Self.callsName] = max(slot[Self.callsName] ?? 0, calls)
+      }
+    }
   }
 
   private func sighting(_ push: SimulatorControl.Push) -> Ledger.Sighting? {
