@@ -231,7 +231,7 @@ let package = Package(
       "EndToEnd",
       [
         "HTTPClient", "Pipeline", "Vocabulary", "Cryptography", "SQLiteStore", "Sessions",
-        "Pushes",
+        "Pushes", "ServiceRuntime", "RabbitMQBroker",
       ],
       resources: [.copy("foreign_publisher.py")]),
     tests(

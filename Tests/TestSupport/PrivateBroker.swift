@@ -27,6 +27,11 @@ package final class PrivateBroker {
   /// Starts it, again on the same ports and with the same data.
   package func start() throws { try Self.run("start", directory) }
 
+  /// The same from another thread.
+  package static func start(in directory: URL) {
+    do { try run("start", directory) } catch { Issue.record(error) }
+  }
+
   /// Ends it as a power cut would.
   package func kill() throws { try Self.run("kill", directory) }
 

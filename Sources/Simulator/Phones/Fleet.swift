@@ -83,7 +83,7 @@ package struct Fleet: Sendable {
   func session(ofToken token: String, _ payload: PushPayload?) -> String? {
     if case .string(let session)? = payload?.aps["attributes"]?["sessionId"] { return session }
     guard let place = places[token], place.use == .update else { return nil }
-    return phones[place.phoneID]?.cards.first { $0.updateToken == token }?.attributes.sessionId
+    return phones[place.phoneID]?.cards.first { $0.updateToken == token }?.sessionID.text
   }
 
   /// What APNs knows of a token in an environment; nil when one port serves both.
@@ -252,6 +252,8 @@ package struct PushRecord: Hashable, Sendable, Codable {
   /// `start`, `update` or `end`; nil for other push types.
   package let event: String?
   package let rev: Int?
+  /// `aps.timestamp`, in seconds since 1970; nil when there is none.
+  package let stamp: Int64?
   package let priority: Int?
   package let apnsID: String?
   package let collapseID: String?
@@ -269,7 +271,7 @@ package struct PushRecord: Hashable, Sendable, Codable {
   enum CodingKeys: String, CodingKey {
     case number, at, phone, session, token
     case pushType = "push_type"
-    case event, rev, priority
+    case event, rev, stamp, priority
     case apnsID = "apns_id"
     case collapseID = "collapse_id"
     case bytes, status, reason, fault

@@ -171,8 +171,8 @@ extension APNsRequest {
 
 extension PushRecord {
   init(
-    _ request: APNsRequest, phone: String?, refusal: APNsRefusal?, fault: Fault?, connection: Int,
-    at now: UnixTime
+    _ request: APNsRequest, phone: String?, refusal: APNsRefusal?, fault: Fault?,
+    connection: Int, at now: UnixTime
   ) {
     let payload = try? request.payload.get()  // Without one there is less to show.
     let state = payload?.aps["content-state"]
@@ -182,6 +182,7 @@ extension PushRecord {
     pushType = request.value("apns-push-type")
     event = payload?.event?.rawValue
     rev = if case .integer(let rev) = state?["rev"] { Int(exactly: rev) } else { nil }
+    stamp = payload?.timestamp
     priority = request.value("apns-priority").flatMap { Int($0) }
     apnsID = request.value("apns-id")
     collapseID = request.value("apns-collapse-id")

@@ -124,8 +124,8 @@ extension PushRecord {
     }
     self.init(
       at: now, phone: browser, token: String((request.subscription ?? "").prefix(8)),
-      pushType: WebPushService.pushType, event: nil, rev: nil, priority: nil, apnsID: nil,
-      collapseID: request.value("topic"), bytes: request.body.count,
+      pushType: WebPushService.pushType, event: nil, rev: nil, stamp: nil, priority: nil,
+      apnsID: nil, collapseID: request.value("topic"), bytes: request.body.count,
       status: isAnswered ? status : nil, reason: isAnswered ? reason : nil,
       fault: fault?.action.rawValue, ageMilliseconds: nil, connection: connection)
   }

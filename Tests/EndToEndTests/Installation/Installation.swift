@@ -24,6 +24,8 @@ final class Installation {
   var settings: [String: String]
   /// Further flags of the simulator, `--faults FILE`; a test may give some before it is started.
   var simulatorOptions: [String] = []
+  /// What one role has besides or instead.
+  var roleSettings: [Role: [String: String]] = [:]
 
   /// `broker` nil takes a virtual host on the broker that all tests share.
   init(broker: BrokerUnderTest? = nil) throws {
@@ -106,7 +108,7 @@ final class Installation {
   }
 
   func launch(_ role: Role) throws {
-    var environment = settings
+    var environment = settings.merging(roleSettings[role] ?? [:]) { _, own in own }
     var arguments = [role.rawValue]
     if role == .simulator {
       arguments +=
