@@ -24,7 +24,7 @@ extension EndToEnd {
 
     @Test func `Everybody is told once on each channel although the notifier is killed`() throws {
       let installation = try Installation()
-      try offerWebPush(installation)
+      try installation.offerWebPush()
       try installation.applyTopology()
       for role in [Role.simulator, .api, .apnsSender] { try installation.start(role) }
       for user in Self.invited {
@@ -45,14 +45,6 @@ extension EndToEnd {
       for stage in ["notify", "apns"] {
         #expect(try installation.messages(in: "dead.\(stage)").isEmpty)
       }
-    }
-
-    private func offerWebPush(_ installation: Installation) throws {
-      let file = installation.directory.appending(path: "vapid.pem").path(percentEncoded: false)
-      let made = try Programs.lockstep("vapid", "generate", "--to=\(file)")
-      try #require(made.code == 0, "\(made.errors)")
-      installation.settings["LOCKSTEP_VAPID_KEY_FILE"] = file
-      installation.settings["LOCKSTEP_WEB_ORIGIN"] = "https://app.example"
     }
 
     private func subscribe(_ user: String, _ installation: Installation) throws {

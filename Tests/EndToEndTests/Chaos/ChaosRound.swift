@@ -15,6 +15,10 @@ final class ChaosRound {
     let mutations: Int
     /// Spread evenly over the mutations, in this order.
     let strikes: [Strike]
+    /// APNs is slow, refuses, and loses connections all the time.
+    let isAPNsIll: Bool
+    /// What runs besides the simulator.
+    var roles = Role.competing
     var players = 8
   }
 
@@ -24,7 +28,8 @@ final class ChaosRound {
   let installation: Installation
   let record = PlayersRecord()
   private let plan: Plan
-  private let node: PrivateBroker
+  /// Nil on the broker that all tests share; then no strike may be about the broker.
+  private let node: PrivateBroker?
   private let brokerPort: UInt16
   private let proxy: FaultProxy
   private let collector: PushCollector
@@ -32,17 +37,15 @@ final class ChaosRound {
 
   init(_ plan: Plan) throws {
     self.plan = plan
-    node = try PrivateBroker { directory in
-      try Data("collect_statistics_interval = 1000\n".utf8)
-        .write(to: directory.appending(path: "extra.conf"))
-    }
-    let broker = try BrokerUnderTest(url: node.url, managementURL: node.managementURL)
+    let struckNode = plan.strikes.contains { $0.what == .killBroker || $0.what == .freezeBroker }
+    node = try struckNode ? Self.makeNode() : nil
+    let broker = try BrokerUnderTest(url: node?.url, managementURL: node?.managementURL)
     installation = try Installation(broker: broker)
     brokerPort = try Self.port(in: broker.url)
     var links = [StrikeSchedule.playersLink: try Self.port(in: installation.apiURL)]
-    for role in Role.separate { links[role.rawValue] = brokerPort }
+    for role in plan.roles { links[role.rawValue] = brokerPort }
     proxy = try FaultProxy(links: links)
-    for role in Role.separate {
+    for role in plan.roles {
       let url = broker.url.replacing(
         ":\(brokerPort)/", with: ":\(proxy.port(of: role.rawValue))/")
       installation.roleSettings[role] = ["LOCKSTEP_AMQP_URL": url]
@@ -50,14 +53,21 @@ final class ChaosRound {
     installation.settings["LOCKSTEP_SHUTDOWN_GRACE_SECONDS"] = "\(Self.grace_s)"
     try installation.useShortRungs()
     try installation.applyTopology()
-    try installation.awaitKeptTopology()
+    if node != nil { try installation.awaitKeptTopology() }
     try installation.start(.simulator)
-    for role in Role.separate { try installation.launch(role) }
-    for role in Role.separate { try installation.awaitReady(role) }
+    for role in plan.roles { try installation.launch(role) }
+    for role in plan.roles { try installation.awaitReady(role) }
     collector = PushCollector(simulatorURL: installation.simulatorURL)
   }
 
   deinit { record.end() }
+
+  private static func makeNode() throws -> PrivateBroker {
+    try PrivateBroker { directory in
+      try Data("collect_statistics_interval = 1000\n".utf8)
+        .write(to: directory.appending(path: "extra.conf"))
+    }
+  }
 
   private static func port(in url: String) throws -> UInt16 {
     try #require(URLComponents(string: url)?.port.flatMap { UInt16(exactly: $0) }, "\(url)")
@@ -66,6 +76,7 @@ final class ChaosRound {
   /// Plays and strikes, waits for rest, and checks.
   func run() throws -> RoundReport {
     let begun = ContinuousClock.now
+    if plan.isAPNsIll { try installation.phones.setFaults(Self.illness) }
     let threads = play()
     let share = max(1, plan.mutations / (plan.strikes.count + 1))
     for (place, strike) in plan.strikes.enumerated() {
@@ -88,6 +99,16 @@ final class ChaosRound {
     report.took = .now - begun
     return report
   }
+
+  private static let illness: JSONValue = [
+    ["match": ["percent": 1], "action": "drop", "delivers": true],
+    ["match": ["percent": 1], "action": "goaway"],
+    ["match": ["percent": 1], "action": "reset"],
+    [
+      "match": ["percent": 3], "action": "answer", "status": 503, "reason": "ServiceUnavailable",
+    ],
+    ["match": ["percent": 40], "action": "delay", "delay_ms": 400],
+  ]
 
   private func play() -> [OwnedThread] {
     let equipment = Player.Equipment(
@@ -122,13 +143,13 @@ final class ChaosRound {
       installation.children[role]?.send(SIGCONT)
     case .end(let role): try drain(role)
     case .killBroker:
-      try node.kill()
+      try node?.kill()
       hold(strike)
       try restartBroker()
     case .freezeBroker:
-      try node.freeze()
+      try node?.freeze()
       hold(strike)
-      try node.thaw()
+      try node?.thaw()
     }
   }
 
@@ -146,7 +167,8 @@ final class ChaosRound {
 
   /// From the moment it takes connections until the next push comes to a phone.
   private func restartBroker() throws {
-    let starter = OwnedThread.start(named: "broker-start") { [directory = node.directory] in
+    let directory = try #require(node?.directory)
+    let starter = OwnedThread.start(named: "broker-start") {
       PrivateBroker.start(in: directory)
     }
     var accepting: UnixTime?
@@ -166,7 +188,8 @@ final class ChaosRound {
 
   private func bringBack() throws {
     proxy.set(.clear, on: nil)
-    for role in Role.separate { try installation.awaitReady(role) }
+    try installation.phones.setFaults([])
+    for role in plan.roles { try installation.awaitReady(role) }
   }
 
   // MARK: Afterwards

@@ -18,7 +18,7 @@ extension EndToEnd {
           longest: .milliseconds(Int(Self.number("LONGEST_MS") ?? 600)))
         let plan = ChaosRound.Plan(
           seed: first + round, mutations: Int(Self.number("MUTATIONS") ?? 300),
-          strikes: schedule.strikes)
+          strikes: schedule.strikes, isAPNsIll: true)
         print("chaos: round \(round + 1) of \(rounds), seed \(plan.seed)")
         fflush(nil)
         let chaos = try ChaosRound(plan)
@@ -41,7 +41,9 @@ extension EndToEnd {
     @Test func `While every role is restarted by SIGTERM nothing is handed out twice`() throws {
       let seed = Self.number("SEED") ?? UInt64.random(in: 1...999_999_999)
       let strikes = (Role.separate + Role.separate).map { Strike(what: .end($0), lasts: .zero) }
-      let chaos = try ChaosRound(.init(seed: seed, mutations: 150, strikes: strikes))
+      let chaos = try ChaosRound(
+        .init(
+          seed: seed, mutations: 150, strikes: strikes, isAPNsIll: false, roles: Role.separate))
       let report = try chaos.run()
       print("chaos: rolling restarts, seed \(seed): \(report.summary)")
       #expect(report.problems.isEmpty, "seed \(seed)\n\(chaos.installation.logs())")

@@ -19,11 +19,11 @@ extension EndToEnd {
 
     private static let session = #"""
       {"specversion":"1.0","id":"p","source":"/x","type":"cooksuggest.session.picked",
-       "time":"2030-01-31T12:00:00.000Z","data":{"session":{"id":"cs_p","state":"proposed"}}}
+       "subject":"cs_p","time":"2030-01-31T12:00:00.000Z","data":{"session":{"id":"cs_p","state":"proposed"}}}
       """#
     private static let exploded = #"""
       {"specversion":"1.0","id":"p","source":"/x","type":"cooksuggest.session.exploded",
-       "time":"2030-01-31T12:00:00.000Z","data":{}}
+       "subject":"cs_p","time":"2030-01-31T12:00:00.000Z","data":{}}
       """#
     /// Undecodable, of an unknown type, without what is required.
     private static let bodies = ["{\u{0}nothing", exploded, session]

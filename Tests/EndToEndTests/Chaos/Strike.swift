@@ -69,7 +69,7 @@ struct StrikeSchedule {
   }
 
   private static func everyKind(_ random: inout SeededRandom) -> [Strike.What] {
-    func role() -> String { Role.separate.randomElement(using: &random)?.rawValue ?? "" }
+    func role() -> String { Role.competing.randomElement(using: &random)?.rawValue ?? "" }
     var kinds: [Strike.What] = LinkBlow.allCases.flatMap { blow in
       [
         .blow(blow, link: role(), .newest), .blow(blow, link: nil, .all),

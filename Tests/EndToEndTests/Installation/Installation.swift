@@ -39,9 +39,9 @@ final class Installation {
     try #require(made.code == 0, "\(made.errors)")
     keys = try JSONWebKeySet(
       parsing: Data(contentsOf: directory.appending(path: "auth-keys.json")))
-    let free = try Programs.run(Programs.demo, ["free-ports", "\(Role.allCases.count + 2)"])
+    let free = try Programs.run(Programs.demo, ["free-ports", "\(Role.allCases.count + 3)"])
     ports = free.output.split(separator: "\n").compactMap { UInt16($0) }
-    try #require(ports.count == Role.allCases.count + 2, "\(free.errors)")
+    try #require(ports.count == Role.allCases.count + 3, "\(free.errors)")
     settings = [
       "LOCKSTEP_AMQP_URL": self.broker.url,
       "LOCKSTEP_QUEUES_FILE": Programs.queuesFile.path(percentEncoded: false),
@@ -78,7 +78,10 @@ final class Installation {
   var phones: Phones { Phones(self) }
 
   /// Of the admin port, or of the simulator's control API.
-  func port(of role: Role) -> UInt16 { ports[2 + (Role.allCases.firstIndex(of: role) ?? 0)] }
+  func port(of role: Role) -> UInt16 { ports[3 + (Role.allCases.firstIndex(of: role) ?? 0)] }
+
+  /// Of the simulator's stand-in for browsers' push services.
+  var webPushPort: UInt16 { ports[2] }
 
   func adminURL(of role: Role) -> String { "http://127.0.0.1:\(port(of: role))" }
 
@@ -109,12 +112,13 @@ final class Installation {
 
   func launch(_ role: Role) throws {
     var environment = settings.merging(roleSettings[role] ?? [:]) { _, own in own }
-    var arguments = [role.rawValue]
+    var arguments = [role.command]
     if role == .simulator {
       arguments +=
         [
           "--directory", directory.path(percentEncoded: false), "--apns-port", "\(ports[0])",
-          "--control-port", "\(port(of: .simulator))", "--api", apiURL,
+          "--control-port", "\(port(of: .simulator))", "--web-push-port", "\(webPushPort)",
+          "--api", apiURL,
         ] + simulatorOptions
     } else {
       environment["LOCKSTEP_ADMIN_ADDR"] = "127.0.0.1:\(port(of: role))"

@@ -34,6 +34,16 @@ struct Phones {
     }
   }
 
+  /// A browser of `user`, subscribed.
+  func addBrowser(_ user: String) throws {
+    _ = try call(
+      "POST", "/browsers",
+      [
+        "id": .string("\(user)s-browser"), "user_id": .string(user),
+        "token": .string(try installation.token(user)),
+      ])
+  }
+
   /// `what`: `offline`, `online`, `rotate`, `dismiss` or `uninstall`.
   func make(_ phone: String, _ what: String, of session: String? = nil) throws {
     _ = try call(

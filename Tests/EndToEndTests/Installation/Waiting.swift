@@ -20,10 +20,10 @@ extension Installation {
   }
 
   /// From now on a failed message waits for seconds only. Call it before ``applyTopology()``.
-  func useShortRungs() throws {
+  func useShortRungs(_ rungs: String = "1s, 2s, 4s, 8s") throws {
     let text = try String(contentsOf: Programs.queuesFile, encoding: .utf8)
     let file = directory.appending(path: "queues.yaml")
-    try Data(text.replacing(#/rungs: \[.*?\]/#, with: "rungs: [1s, 2s, 4s, 8s]").utf8)
+    try Data(text.replacing(#/rungs: \[.*?\]/#, with: "rungs: [\(rungs)]").utf8)
       .write(to: file)
     settings["LOCKSTEP_QUEUES_FILE"] = file.path(percentEncoded: false)
   }
@@ -37,5 +37,24 @@ extension Installation {
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
     let words = line.split(whereSeparator: \.isWhitespace)
     return try #require(words.dropFirst().first.flatMap { Int($0) }, "\(line)")
+  }
+}
+
+extension Installation {
+  /// Browsers are told as well: makes a key, and names the web app.
+  func offerWebPush() throws {
+    let file = directory.appending(path: "vapid.pem").path(percentEncoded: false)
+    let made = try Programs.lockstep("vapid", "generate", "--to=\(file)")
+    try #require(made.code == 0, "\(made.errors)")
+    settings["LOCKSTEP_VAPID_KEY_FILE"] = file
+    settings["LOCKSTEP_VAPID_SUBJECT"] = "mailto:push@app.example"
+    settings["LOCKSTEP_WEB_ORIGIN"] = "https://app.example"
+  }
+
+  /// The simulator's push service is allowed besides, and trusted. Call it before the API starts.
+  func offerSimulatedWebPush() throws {
+    try offerWebPush()
+    settings["LOCKSTEP_WEBPUSH_ALLOW"] = "localhost:\(webPushPort)"
+    settings["LOCKSTEP_WEBPUSH_CA_FILE"] = settings["LOCKSTEP_APNS_CA_FILE"]
   }
 }
