@@ -151,14 +151,16 @@ let package = Package(
       dependencies: ["SQLiteStore", "Pipeline", "Sessions", "ServiceRuntime", "Vocabulary"],
       path: "Tests/Benchmarks/Expiry", swiftSettings: strict),
 
-    // Measures pushes against a stand-in, see Tests/Benchmarks/push; not part of a deployment.
+    // Measures pushes against a stand-in, and workers on a broker: see Tests/Benchmarks/push and
+    // Tests/Benchmarks/workers; not part of a deployment.
     .executableTarget(
       name: "lockstep-bench",
       dependencies: [
-        "Vocabulary", "Pushes", "ServiceRuntime", "Pipeline", "HTTP2", "RabbitMQBroker",
-        "APNsTransport", "SQLiteStore", "Cryptography",
+        "Vocabulary", "Sessions", "Pushes", "ServiceRuntime", "Pipeline", "HTTP2",
+        "RabbitMQBroker", "APNsTransport", "SQLiteStore", "Cryptography",
       ],
-      path: "Tests/Benchmarks/Push", swiftSettings: strict),
+      path: "Tests/Benchmarks", exclude: ["Expiry", "peers", "push", "workers"],
+      sources: ["Push", "Workers"], swiftSettings: strict),
 
     .target(
       name: "TestSupport",

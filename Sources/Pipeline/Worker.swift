@@ -26,6 +26,9 @@ package final class Worker {
   private var offeredAgain: [Delivery] = []
   /// Settled by the stage; what they cause is not confirmed yet.
   private var unconfirmed: [Pending] = []
+  /// What deliveries of an earlier connection caused. They themselves come again, but what was
+  /// learned of them, as that a push arrived late, nobody may learn a second time.
+  private var owed: [OutgoingMessage] = []
   private var spread = 0
   /// A mistake in the program that no single delivery is to blame for; the worker must end.
   package private(set) var defect: String?
@@ -53,8 +56,8 @@ package final class Worker {
     traces = tracer.map { DeliveryTraces($0, stage: stage.name, queue: route.queue, time: time) }
   }
 
-  /// Deliveries taken from the broker and not settled.
-  package var inHand: Int { stage.inHand + offeredAgain.count + unconfirmed.count }
+  /// Deliveries taken from the broker and not settled, and messages that are still to go out.
+  package var inHand: Int { stage.inHand + offeredAgain.count + unconfirmed.count + owed.count }
 
   /// What a turn waits for.
   package var descriptors: [(descriptor: Int32, events: Int16)] {
@@ -132,6 +135,8 @@ package final class Worker {
     let now = time.now()
     // A delivery of an earlier connection comes again on this one; its copies must not go out too.
     let current = settlements.filter { $0.delivery.tag.generation == link.generation }
+    let earlier = settlements.filter { $0.delivery.tag.generation != link.generation }
+    owed += earlier.flatMap(\.outgoing)
     let pending =
       unconfirmed + current.map { Pending(settlement: $0, messages: messages(for: $0, now: now)) }
     unconfirmed = []
@@ -142,7 +147,15 @@ package final class Worker {
       unconfirmed = publishing
       return settled
     }
+    try publishOwed()
     return settled + (try conclude(try published(publishing)))
+  }
+
+  private func publishOwed() throws(BrokerLost) {
+    guard !owed.isEmpty else { return }
+    let outcomes = try link.publish(owed)
+    metrics.published.add(owed.count)
+    owed = zip(owed, outcomes).filter { $0.1 != .confirmed }.map(\.0)
   }
 
   /// - Returns: those whose messages are all confirmed; the others stay in hand.

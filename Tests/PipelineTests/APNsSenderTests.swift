@@ -176,6 +176,50 @@ import Vocabulary
     #expect(try other.push(rig.job(1, .start)) == [.done])
   }
 
+  /// A start whose answer was lost is the one push that must not simply go again: a second card
+  /// would stay on the Lock Screen for hours.
+  @Test func `a start without an answer waits until the phone would have spoken`() throws {
+    let other = SenderRig(beside: rig)
+    try rig.register(1, .pushToStart)
+    try saveStart()
+    rig.transport.answer = { _ in .unanswered(because: "reset") }
+    #expect(
+      try rig.push(rig.job(1, .start)) == [.retry(notBefore: .seconds(25), because: "reset")])
+    #expect(rig.transport.requests.count == 1)
+    rig.time.advance(by: .seconds(24))
+    #expect(
+      try other.push(rig.job(1, .start)) == [
+        .retry(notBefore: .seconds(5), because: "another sender holds this start")
+      ])
+    rig.time.advance(by: .seconds(1))
+    #expect(try other.push(rig.job(1, .start)) == [.done], "nobody spoke: it did not arrive")
+    #expect(other.transport.requests.count == 1)
+  }
+
+  @Test func `a start without an answer is settled by the card that the phone registers`() throws {
+    try rig.register(1, .pushToStart, device: "phone")
+    try saveStart()
+    rig.transport.answer = { _ in .unanswered(because: "reset") }
+    _ = try rig.push(rig.job(1, .start))
+    let card = Samples.registration(
+      Samples.token(2), of: rig.owner, .update, context: rig.context(1), device: "phone")
+    try rig.store.write { try $0.register(card) }
+    rig.time.advance(by: .seconds(25))
+    rig.answer(200)
+    #expect(try rig.push(rig.job(1, .start)) == [.superseded(because: "started already")])
+    #expect(rig.transport.requests.count == 1)
+    let start = try rig.store.read { try $0.start(of: rig.session, token: Samples.token(1)) }
+    #expect(start?.acceptedAt == rig.time.now(), "the builder asks for it no more")
+  }
+
+  @Test func `a start that APNs never processed goes again at once`() throws {
+    try rig.register(1, .pushToStart)
+    try saveStart()
+    rig.answer(.neverProcessed(because: "GOAWAY"), .status(200))
+    #expect(try rig.push(rig.job(1, .start)) == [.done])
+    #expect(rig.transport.requests.count == 2)
+  }
+
   // MARK: The store is away
 
   @Test func `an answer that cannot be recorded is neither acknowledged nor sent twice`() throws {

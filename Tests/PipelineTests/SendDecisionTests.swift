@@ -28,7 +28,7 @@ import Vocabulary
     _ kind: TokenKind, user: UserID = Samples.mara.userID, context: ContextKey? = context
   ) -> Registration {
     Samples.registration(
-      Samples.token(1), of: user, kind, context: kind == .update ? context : nil)
+      Samples.token(1), of: user, kind, context: kind == .update ? context : nil, device: "device")
   }
 
   private static func knowledge(_ rows: [Registration]) -> SendKnowledge {
@@ -41,6 +41,12 @@ import Vocabulary
     Start(
       sessionID: SessionID("cs_1"), token: Samples.token(1), contextKey: context,
       firstAskedAt: noon, claimedUntil: claimed, acceptedAt: accepted)
+  }
+
+  /// An update token that this device registered.
+  private static func card(on device: String?) -> Registration {
+    Samples.registration(
+      Samples.token(2), of: Samples.mara.userID, .update, context: context, device: device)
   }
 
   private static func kind(_ event: PushJob.Event) -> TokenKind {
@@ -99,6 +105,16 @@ import Vocabulary
     Row(
       testDescription: "a start that its sender has held too long", event: .start,
       change: { $0.start = start(claimed: noon) }, drop: nil),
+    Row(
+      testDescription: "a start to a phone that has the card", event: .start,
+      change: { $0.cards = [context: [card(on: "device")]] },
+      drop: .superseded(because: "the phone has this card")),
+    Row(
+      testDescription: "a start of a card that another phone has", event: .start,
+      change: { $0.cards = [context: [card(on: "tablet")]] }, drop: nil),
+    Row(
+      testDescription: "a start of a card of which nobody says where it is", event: .start,
+      change: { $0.cards = [context: [card(on: nil)]] }, drop: nil),
     Row(
       testDescription: "a start of a dismissed card", event: .start,
       change: { $0.isDismissed = true },

@@ -37,11 +37,12 @@ final class SenderRig {
 
   func register(
     _ number: Int, _ kind: TokenKind = .update, isProven: Bool = true,
-    environment: PushEnvironment = .production, frequent: Bool? = nil, at moment: UnixTime? = nil
+    environment: PushEnvironment = .production, frequent: Bool? = nil, device: String? = nil,
+    at moment: UnixTime? = nil
   ) throws {
     var registration = Samples.registration(
       Samples.token(number), of: owner, kind, context: kind == .update ? context(number) : nil,
-      at: moment ?? time.now() - .seconds(3600))
+      device: device, at: moment ?? time.now() - .seconds(3600))
     registration.environment = environment
     registration.provenAt = isProven ? registration.registeredAt : nil
     registration.frequentPushesEnabled = frequent

@@ -169,10 +169,38 @@ import Vocabulary
     broker.loseConnections()
     let loss = try #require(throws: BrokerLost.self) { try worker.turn() }
     _ = worker.lost(loss)
-    stage.onAdvance = { late.map { Settlement($0, .done, outgoing: [self.next("a")]) } }
+    let retry = Disposition.retry(notBefore: .zero, because: "503")
+    stage.onAdvance = { late.map { Settlement($0, retry) } }
     _ = try worker.turn()
     #expect(link.unsettledCount == 1, "only what came again is in hand")
-    #expect(broker.messages(in: "build").isEmpty, "its copies do not go out either")
+    #expect(link.windows.isEmpty, "its copies do not go out either")
+    #expect(broker.violations.isEmpty)
+  }
+
+  /// A push arrives, the connection is lost, the answer comes: what it makes necessary nobody else
+  /// will know.
+  @Test func `what a delivery of a lost connection caused goes out all the same, once`() throws {
+    put("a")
+    stage.onTake = { deliveries in
+      stage.held += deliveries
+      return []
+    }
+    _ = try worker.turn()
+    var late = stage.held
+    broker.loseConnections()
+    let loss = try #require(throws: BrokerLost.self) { try worker.turn() }
+    _ = worker.lost(loss)
+    stage.onAdvance = {
+      defer { late = [] }
+      return late.map { Settlement($0, .done, outgoing: [self.next("a")]) }
+    }
+    broker.refusal = { _ in "queue is full" }
+    _ = try worker.turn()
+    #expect(worker.inHand == 2, "it came again, and what it caused is still to go out")
+    broker.refusal = { _ in nil }
+    for _ in 0..<3 { _ = try worker.turn() }
+    #expect(broker.messages(in: "build").map(\.id) == ["next of a"])
+    #expect(link.unsettledCount == 1 && link.staleTags.isEmpty)
     #expect(broker.violations.isEmpty)
   }
 

@@ -59,8 +59,9 @@ final class Process {
       let stage = LedgerStage(
         Self.stage(kind, store, radio, world), ledger: world.ledger, broken: world.broken
       ) { settlement in
-        let what = "\(settlement.delivery.message.type) \(settlement.disposition.outcome)"
-        let out = settlement.outgoing.map(\.message.type).joined(separator: " ")
+        func named(_ message: Message) -> String { "\(message.type) \(message.id.prefix(4))" }
+        let what = "\(named(settlement.delivery.message)) \(settlement.disposition.outcome)"
+        let out = settlement.outgoing.map { named($0.message) }.joined(separator: " ")
         chaos.note("\(life.name): \(what) \(out)")
       }
       let link = world.link(to: stage.name, life: life) { stage.acknowledged($0) }

@@ -30,6 +30,9 @@ extension APNsSender {
       var known = try self.known(of: works, in: transaction)
       for place in starts {
         let job = works[place].job
+        if known[place].hasCard {
+          try transaction.acceptStart(of: job.sessionID, token: job.token, at: now)
+        }
         known[place].start = try transaction.start(of: job.sessionID, token: job.token)
         if case .send = SendDecision(job, knowing: known[place], now: now) {
           try transaction.claimStart(
@@ -51,6 +54,7 @@ extension APNsSender {
     let jobs = others.map { works[$0].job }
     let starts = jobs.filter { $0.event == .start }
     let dismissed = try transaction.dismissed(among: starts.compactMap(\.contextKey))
+    let cards = try transaction.updateTokens(of: starts.compactMap(\.contextKey))
     let alerts = jobs.filter { $0.event == .alert }
     let resolved = try transaction.resolvedKeys(among: alerts.compactMap(\.dedupeKey))
     let unanswered = try transaction.unansweredJobs(among: alerts.map(\.id))
@@ -59,6 +63,12 @@ extension APNsSender {
     for (place, job) in zip(others, jobs) {
       known[place].isDismissed =
         job.event == .start && (job.contextKey.map(dismissed.contains) ?? false)
+      let devices = Set(known[place].standing.registrations.compactMap(\.deviceID))
+      known[place].hasCard =
+        job.event == .start
+        && (job.contextKey.flatMap { cards[$0] } ?? []).contains {
+          $0.deviceID.map(devices.contains) ?? false
+        }
       known[place].isResolved =
         job.event == .alert && (job.dedupeKey.map(resolved.contains) ?? false)
       known[place].isUnanswered = job.event == .alert && unanswered.contains(job.id)

@@ -6,6 +6,9 @@ struct SendKnowledge {
   var standing = PushStanding()
   /// Of a start: the phone dismissed this card.
   var isDismissed = false
+  /// Of a start: the device that it goes to has registered a card of the same activity. An earlier
+  /// start arrived, though nobody heard the answer, or the app began it itself.
+  var hasCard = false
   /// Of a start: what became of it so far; nil when nobody asked for it.
   var start: Start?
   /// Of an alert: its notification was resolved.
@@ -71,6 +74,9 @@ enum SendDecision: Hashable {
     }
     if let start = known.start {
       if start.acceptedAt != nil { return .superseded(because: "started already") }
+    }
+    if known.hasCard { return .superseded(because: "the phone has this card") }
+    if let start = known.start {
       // One that ends later than any lease was taken before the clock was set back.
       if let until = start.claimedUntil, until > now, until - now <= APNsSender.startLease {
         return .retry(notBefore: startHeldWait, because: "another sender holds this start")

@@ -7,6 +7,9 @@ extension APNsSender {
   /// Sends of one visit at most, when nobody answers: once, and twice at once on other connections.
   private static let sendsPerVisitMax = 3
   private static let waitWithoutAnswer: Duration = .seconds(5)
+  /// How long a start without an answer is left alone: had it arrived, the phone would have
+  /// registered its card by then. A second card would stay for hours.
+  private static let waitForCard: Duration = .seconds(25)
 
   /// What becomes of a job: nil when it goes out again without having been settled.
   private typealias Settled = (
@@ -75,7 +78,8 @@ extension APNsSender {
       memory.breakers[sending.lane, default: FailureBreaker()].succeeded(now: now)
     }
     if remedy != .done, job.event == .start {
-      try transaction.claimStart(of: job.sessionID, token: job.token, until: nil)
+      let until = outcome.mayHaveArrived ? now + Self.waitForCard : nil
+      try transaction.claimStart(of: job.sessionID, token: job.token, until: until)
       // Without an answer a card may be there all the same.
       if !outcome.mayHaveArrived {
         try transaction.uncountCard(of: job.sessionID, token: job.token)
@@ -113,6 +117,8 @@ extension APNsSender {
     case .renewProviderToken:
       again.append(sending.withRenewedProviderToken)
       return (nil, .again)
+    case .sendAgain(let reason) where job.event == .start && outcome.mayHaveArrived:
+      return later(sending, outcome, notBefore: Self.waitForCard, because: reason, now: now)
     case .sendAgain where sending.delivery.attempt == 1 && sending.sends < Self.sendsPerVisitMax:
       again.append(sending)
       return (nil, .again)

@@ -3,14 +3,16 @@ import Glibc
 import ServiceRuntime
 
 /// What `Tests/Benchmarks/push` runs: the stand-in that everybody pushes to, our transport alone,
-/// and our whole sender, whose jobs another process has put into the queue. Each that measures
-/// prints one line of JSON.
+/// our whole sender, whose jobs another process has put into the queue, and what
+/// `Tests/Benchmarks/workers` does. Each that measures prints one line of JSON.
 enum Bench {
   struct Usage: Error, CustomStringConvertible {
     let description =
       "wanted: stand-in DIR | transport PORT CA PUSHES"
       + " | faults PUSHES DIR | jobs PUSHES AMQP_URL QUEUES_FILE DIR"
       + " | sender PORT CA PUSHES AMQP_URL QUEUES_FILE DIR"
+      + " | fill AMQP_URL QUEUES_FILE FROM TO | loop AMQP_URL QUEUES_FILE MESSAGES"
+      + " | builder AMQP_URL QUEUES_FILE MESSAGES DIR"
   }
 
   static func run(_ words: [String]) throws {
@@ -29,8 +31,17 @@ enum Bench {
         SenderPlace(brokerURL: words[4], queuesFile: words[5], directory: words[6]),
         server: Server(port: words[1], authorityFile: words[2]), pushes: number(words[3])
       ).run()
+    case ("fill", 5): try workers(words[1], words[2], words[4]).fill(from: Int(words[3]) ?? 0)
+    case ("loop", 4): try workers(words[1], words[2], words[3]).loop()
+    case ("builder", 5): try workers(words[1], words[2], words[3]).builder(directory: words[4])
     default: throw Usage()
     }
+  }
+
+  private static func workers(_ url: String, _ queuesFile: String, _ messages: String) throws
+    -> WorkersBench
+  {
+    try WorkersBench(brokerURL: url, queuesFile: queuesFile, messages: number(messages))
   }
 
   private static func number(_ text: String) throws -> Int {

@@ -19,7 +19,8 @@ extension EndToEnd {
 
     private static let session = #"""
       {"specversion":"1.0","id":"p","source":"/x","type":"cooksuggest.session.picked",
-       "subject":"cs_p","time":"2030-01-31T12:00:00.000Z","data":{"session":{"id":"cs_p","state":"proposed"}}}
+       "subject":"cs_p","time":"2030-01-31T12:00:00.000Z",
+       "data":{"session":{"id":"cs_p","state":"proposed"}}}
       """#
     private static let exploded = #"""
       {"specversion":"1.0","id":"p","source":"/x","type":"cooksuggest.session.exploded",
@@ -53,6 +54,8 @@ extension EndToEnd {
         if first / Self.window % 4 == 0 {
           let proposal = "p\(first / Self.window / 4 % 2 + 1)"
           try session.act("jaqueline", "pick", ["proposal_id": .string(proposal)])
+          // A good event waits for its turn, and for no more than that.
+          try installation.phones.awaitTruth(cards: 2)
         }
         memory_KiB.append(try installation.residentMemory_KiB(of: .payloadBuilder))
       }
@@ -77,7 +80,7 @@ extension EndToEnd {
     }
 
     private func awaitDead() throws {
-      try installation.wait(for: "all poison in dead.build", within: .seconds(300)) {
+      try installation.wait(for: "all poison in dead.build", within: .seconds(120)) {
         let waiting = try installation.waitingMessages()
         return waiting["dead.build"] == Self.count && waiting["build"] == nil
       }

@@ -20,7 +20,7 @@ extension Installation {
   }
 
   /// From now on a failed message waits for seconds only. Call it before ``applyTopology()``.
-  func useShortRungs(_ rungs: String = "1s, 2s, 4s, 8s") throws {
+  func useShortRungs(_ rungs: String = "1s, 2s, 4s, 8s, 16s, 32s") throws {
     let text = try String(contentsOf: Programs.queuesFile, encoding: .utf8)
     let file = directory.appending(path: "queues.yaml")
     try Data(text.replacing(#/rungs: \[.*?\]/#, with: "rungs: [\(rungs)]").utf8)
