@@ -26,8 +26,7 @@ package final class Worker {
   private var offeredAgain: [Delivery] = []
   /// Settled by the stage; what they cause is not confirmed yet.
   private var unconfirmed: [Pending] = []
-  /// What deliveries of an earlier connection caused. They themselves come again, but what was
-  /// learned of them, as that a push arrived late, nobody may learn a second time.
+  /// What deliveries of a lost connection caused, of a stage that is not repeatable.
   private var owed: [OutgoingMessage] = []
   private var spread = 0
   /// A mistake in the program that no single delivery is to blame for; the worker must end.
@@ -114,6 +113,7 @@ package final class Worker {
     link.close()
     stage.forgetWaiting()
     offeredAgain = []
+    owe(unconfirmed.map(\.settlement))
     unconfirmed = []
     traces?.forget()
     return backoff.next()
@@ -135,8 +135,7 @@ package final class Worker {
     let now = time.now()
     // A delivery of an earlier connection comes again on this one; its copies must not go out too.
     let current = settlements.filter { $0.delivery.tag.generation == link.generation }
-    let earlier = settlements.filter { $0.delivery.tag.generation != link.generation }
-    owed += earlier.flatMap(\.outgoing)
+    owe(settlements.filter { $0.delivery.tag.generation != link.generation })
     let pending =
       unconfirmed + current.map { Pending(settlement: $0, messages: messages(for: $0, now: now)) }
     unconfirmed = []
@@ -147,8 +146,18 @@ package final class Worker {
       unconfirmed = publishing
       return settled
     }
-    try publishOwed()
-    return settled + (try conclude(try published(publishing)))
+    do throws(BrokerLost) {
+      try publishOwed()
+      return settled + (try conclude(try published(publishing)))
+    } catch {
+      owe(publishing.map(\.settlement))
+      throw error
+    }
+  }
+
+  private func owe(_ settlements: [Settlement]) {
+    guard !stage.isRepeatable else { return }
+    owed += settlements.flatMap(\.outgoing)
   }
 
   private func publishOwed() throws(BrokerLost) {

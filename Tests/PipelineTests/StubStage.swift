@@ -5,6 +5,7 @@ import Vocabulary
 /// A stage that does what the test says.
 final class StubStage: Stage {
   let name = StageName.apns
+  var isRepeatable = true
   var onTake: ([Delivery]) throws -> [Settlement] = { $0.map { Settlement($0, .done) } }
   var onAdvance: () throws -> [Settlement] = { [] }
   /// What it has taken and not settled; for tests that make it hold on.

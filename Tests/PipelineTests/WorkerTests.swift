@@ -177,10 +177,24 @@ import Vocabulary
     #expect(broker.violations.isEmpty)
   }
 
+  @Test func `what a stage returns only once goes out though the connection is lost`() throws {
+    put("a")
+    stage.isRepeatable = false
+    passOn()
+    broker.messagesStoredBeforeLoss = 0
+    let loss = try #require(throws: BrokerLost.self) { try worker.turn() }
+    _ = worker.lost(loss)
+    stage.onTake = { $0.map { Settlement($0, .done) } }
+    for _ in 0..<3 { _ = try worker.turn() }
+    #expect(broker.messages(in: "build").map(\.id) == ["next of a"])
+    #expect(left == 0 && worker.inHand == 0)
+  }
+
   /// A push arrives, the connection is lost, the answer comes: what it makes necessary nobody else
   /// will know.
   @Test func `what a delivery of a lost connection caused goes out all the same, once`() throws {
     put("a")
+    stage.isRepeatable = false
     stage.onTake = { deliveries in
       stage.held += deliveries
       return []

@@ -62,6 +62,7 @@ final class LedgerStage: Stage {
   }
 
   var name: StageName { inner.name }
+  var isRepeatable: Bool { inner.isRepeatable }
   var capacity: Int { inner.capacity }
   var inHand: Int { inner.inHand }
   var descriptors: [(descriptor: Int32, events: Int16)] { [] }

@@ -2,6 +2,9 @@
 /// the network.
 package protocol Stage: AnyObject {
   var name: StageName { get }
+  /// Whether a delivery that comes again makes it return the same messages again. False: what it
+  /// returned once goes out even when the connection of its delivery is lost.
+  var isRepeatable: Bool { get }
   /// How many more deliveries it would take now, 0 while it must catch up.
   var capacity: Int { get }
   /// Deliveries taken and not settled yet.

@@ -9,6 +9,8 @@ import Vocabulary
 /// is stamped. Pushes to one token go out one after the other, so that none can overtake another.
 package final class APNsSender: Stage {
   package let name = StageName.apns
+  /// That a push came late, and what it makes necessary, is learned from its answer alone.
+  package let isRepeatable = false
 
   let store: any Store
   let pushes: StageRoute

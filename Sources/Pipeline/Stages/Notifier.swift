@@ -13,6 +13,7 @@ import Vocabulary
 /// phone in hand, and the bell shows the record.
 package final class Notifier: Stage {
   package let name = StageName.notify
+  package let isRepeatable = true
 
   private let store: any Store
   private let pushes: StageRoute

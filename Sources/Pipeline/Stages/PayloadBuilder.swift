@@ -12,6 +12,7 @@ import Vocabulary
 /// first builder may have died between storing and publishing).
 package final class PayloadBuilder: Stage {
   package let name = StageName.build
+  package let isRepeatable = true
 
   private let store: any Store
   private let pushes: StageRoute

@@ -12,6 +12,7 @@ import Vocabulary
 /// been is replaced by its `Topic`.
 package final class WebPushSender: Stage {
   package let name = StageName.webpush
+  package let isRepeatable = true
 
   let store: any Store
   let carrier: any WebPushCarrier

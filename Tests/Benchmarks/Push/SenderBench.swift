@@ -90,6 +90,7 @@ private final class CountingStage: Stage {
   init(_ stage: APNsSender) { self.stage = stage }
 
   var name: StageName { stage.name }
+  var isRepeatable: Bool { stage.isRepeatable }
   var capacity: Int { stage.capacity }
   var inHand: Int { stage.inHand }
   var descriptors: [(descriptor: Int32, events: Int16)] { stage.descriptors }

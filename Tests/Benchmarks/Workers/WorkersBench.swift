@@ -85,6 +85,7 @@ private struct MemoryCurve {
 /// Two messages of a job's size for each that comes.
 private final class TwoForOne: Stage {
   let name = StageName.build
+  let isRepeatable = true
   private let outgoing: (Delivery) -> [OutgoingMessage]
 
   init(pushes: StageRoute, body: Data) {
@@ -113,6 +114,7 @@ private final class CountedStage: Stage {
   init(_ inner: any Stage) { self.inner = inner }
 
   var name: StageName { inner.name }
+  var isRepeatable: Bool { inner.isRepeatable }
 
   func take(_ deliveries: [Delivery]) throws -> [Settlement] {
     let settlements = try inner.take(deliveries)
