@@ -19,7 +19,8 @@ app = Celery("peer", broker=url)
 app.conf.update(
     task_default_queue="celery-in", task_default_queue_type="quorum", task_ignore_result=True,
     task_acks_late=True, worker_prefetch_multiplier=100, worker_send_task_events=False,
-    worker_enable_remote_control=False, broker_transport_options={"confirm_publish": True},
+    worker_enable_remote_control=False, worker_redirect_stdouts=False,
+    broker_transport_options={"confirm_publish": True},
     broker_connection_retry_on_startup=True, task_routes={"out": {"queue": "celery-out"}})
 done, begun, used = 0, 0.0, None
 
