@@ -72,15 +72,11 @@ enum SendDecision: Hashable {
     if known.isDismissed {
       return .superseded(because: "the phone dismissed this card")
     }
-    if let start = known.start {
-      if start.acceptedAt != nil { return .superseded(because: "started already") }
-    }
+    if known.start?.acceptedAt != nil { return .superseded(because: "started already") }
     if known.hasCard { return .superseded(because: "the phone has this card") }
-    if let start = known.start {
-      // One that ends later than any lease was taken before the clock was set back.
-      if let until = start.claimedUntil, until > now, until - now <= APNsSender.startLease {
-        return .retry(notBefore: startHeldWait, because: "another sender holds this start")
-      }
+    // A lease that ends later than any was taken before the clock was set back.
+    if let until = known.start?.claimedUntil, until > now, until - now <= APNsSender.startLease {
+      return .retry(notBefore: startHeldWait, because: "another sender holds this start")
     }
     return newerRefusal(job, known)
   }

@@ -19,6 +19,7 @@ struct BriefCards: Encodable {
   struct Card: Encodable {
     let phone: String
     let session: String
+    /// 0 for a contract without one.
     let rev: Int
     let standing: LockScreenCard.Standing
   }
@@ -34,7 +35,7 @@ struct BriefCards: Encodable {
     cards = ids.compactMap { fleet.phones[$0] }.flatMap { phone in
       phone.cards.map {
         Card(
-          phone: phone.identity.id, session: $0.attributes.sessionId, rev: $0.contentState.rev,
+          phone: phone.identity.id, session: $0.sessionID.text, rev: $0.rev ?? 0,
           standing: $0.standing)
       }
     }
