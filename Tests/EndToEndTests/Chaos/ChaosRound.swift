@@ -177,6 +177,8 @@ final class ChaosRound {
       return accepting != nil
     }
     let since = try #require(accepting)
+    // However few were allowed for this strike: without a mutation no push would come.
+    record.allow(record.accepted + plan.players)
     try installation.wait(for: "a push after the broker's return") {
       guard let next = collector.pushes.first(where: { $0.status == 200 && $0.at > since })
       else { return false }
