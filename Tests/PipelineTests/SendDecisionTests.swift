@@ -107,14 +107,14 @@ import Vocabulary
       change: { $0.start = start(claimed: noon) }, drop: nil),
     Row(
       testDescription: "a start to a phone that has the card", event: .start,
-      change: { $0.cards = [context: [card(on: "device")]] },
+      change: { $0.cards = [card(on: "device")] },
       drop: .superseded(because: "the phone has this card")),
     Row(
       testDescription: "a start of a card that another phone has", event: .start,
-      change: { $0.cards = [context: [card(on: "tablet")]] }, drop: nil),
+      change: { $0.cards = [card(on: "tablet")] }, drop: nil),
     Row(
       testDescription: "a start of a card of which nobody says where it is", event: .start,
-      change: { $0.cards = [context: [card(on: nil)]] }, drop: nil),
+      change: { $0.cards = [card(on: nil)] }, drop: nil),
     Row(
       testDescription: "a start of a dismissed card", event: .start,
       change: { $0.isDismissed = true },

@@ -63,12 +63,9 @@ extension APNsSender {
     for (place, job) in zip(others, jobs) {
       known[place].isDismissed =
         job.event == .start && (job.contextKey.map(dismissed.contains) ?? false)
-      let devices = Set(known[place].standing.registrations.compactMap(\.deviceID))
-      known[place].hasCard =
-        job.event == .start
-        && (job.contextKey.flatMap { cards[$0] } ?? []).contains {
-          $0.deviceID.map(devices.contains) ?? false
-        }
+      if job.event == .start, let context = job.contextKey {
+        known[place].cards = cards[context] ?? []
+      }
       known[place].isResolved =
         job.event == .alert && (job.dedupeKey.map(resolved.contains) ?? false)
       known[place].isUnanswered = job.event == .alert && unanswered.contains(job.id)

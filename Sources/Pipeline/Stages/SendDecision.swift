@@ -6,9 +6,8 @@ struct SendKnowledge {
   var standing = PushStanding()
   /// Of a start: the phone dismissed this card.
   var isDismissed = false
-  /// Of a start: the device that it goes to has registered a card of the same activity. An earlier
-  /// start arrived, though nobody heard the answer, or the app began it itself.
-  var hasCard = false
+  /// Of a start: the update tokens that its activity has, on whichever device.
+  var cards: [Registration] = []
   /// Of a start: what became of it so far; nil when nobody asked for it.
   var start: Start?
   /// Of an alert: its notification was resolved.
@@ -17,6 +16,15 @@ struct SendKnowledge {
   var isAccepted = false
   /// Of an alert: it was sent and not answered.
   var isUnanswered = false
+}
+
+extension SendKnowledge {
+  /// Of a start: the device that it goes to has registered a card of the same activity. An earlier
+  /// start arrived, though nobody heard the answer, or the app began it itself.
+  var hasCard: Bool {
+    let devices = standing.registrations.compactMap(\.deviceID)
+    return cards.contains { $0.deviceID.map(devices.contains) ?? false }
+  }
 }
 
 /// The last look before a push goes out: is there still a reason to send it, and is it still the
