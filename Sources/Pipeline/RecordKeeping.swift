@@ -2,14 +2,16 @@ import Pushes
 import ServiceRuntime
 import Vocabulary
 
-/// Removes records that have grown old: deliveries, mutations, builds and phone reports, and what
-/// was pruned long ago. Prunes tokens that no phone registered for long. A little at a time, so
+/// Removes what has grown old: records of what happened, sessions and activities that are over,
+/// notifications, and what was pruned long ago. Prunes tokens that no phone registered for long. A little at a time, so
 /// that those who work wait for nothing.
 ///
 /// Any number may run. One thread runs one.
 package final class RecordKeeping {
   /// Rows of one kind removed in one transaction: others who write wait no longer than this takes.
   package static let batchMax = 500
+  /// Sessions removed in one transaction: each takes a handful of statements.
+  private static let endedMax = 50
   /// How long a token or subscription stays after it was pruned: until then it can be restored.
   package static let prunedKept: Duration = .seconds(30 * 24 * 3600)
   /// Between two batches while there is more.
@@ -61,6 +63,8 @@ package final class RecordKeeping {
     let limit = Self.batchMax
     return try transaction.removeDeliveries(settledBefore: now - kept, limit: limit)
       + transaction.removeHistory(before: now - kept, limit: limit)
+      + transaction.removeEnded(expiredBefore: now - kept, limit: Self.endedMax)
+      + transaction.removeNotifications(createdBefore: now - kept, limit: limit)
       + transaction.removeRegistrations(prunedBefore: now - Self.prunedKept, limit: limit)
       + transaction.removeSubscriptions(prunedBefore: now - Self.prunedKept, limit: limit)
   }

@@ -28,7 +28,7 @@ enum SettingCatalog {
       name: "CONTRACTS_DIR",
       help: "folder of declared contracts, *.json. Default: only the cook session's and Shiny's"),
     .init(
-      name: "RECORDS_DAYS", help: "how long what happened is kept, 1 to 365 days. Default 14"),
+      name: "RECORDS_DAYS", help: "how long what is over is kept, 1 to 365 days. Default 14"),
     .init(
       name: "TOKENS_DAYS",
       help: "how long a device's token counts without being registered again, 30 to 3650 days. "

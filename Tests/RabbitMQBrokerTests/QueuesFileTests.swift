@@ -58,7 +58,8 @@ import Testing
     let events = topology.bindings.filter { $0.exchange == "events" }
     #expect(
       Set(events.map { "\($0.queue) \($0.routingKey)" }) == [
-        "build cooksuggest.session.*", "build token.registered", "notify cooksuggest.session.*",
+        "build cooksuggest.session.*", "build activity.*", "build token.registered",
+        "notify cooksuggest.session.*",
         "kitchen cooksuggest.session.generating", "kitchen cooksuggest.session.finalizing",
       ])
   }

@@ -64,6 +64,7 @@ package final class SQLiteStore: Store {
     + texts(of: SubscriptionSQL.self) + texts(of: HistorySQL.self)
     + texts(of: TokenListingSQL.self) + texts(of: TokenAgeSQL.self)
     + texts(of: DrivenActivitySQL.self) + texts(of: StandingSQL.self)
+    + texts(of: EndedSQL.self)
 
   private static func texts<SQL: SQLText>(of: SQL.Type) -> [String] {
     SQL.allCases.map(\.rawValue)

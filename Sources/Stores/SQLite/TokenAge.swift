@@ -40,7 +40,8 @@ enum TokenAgeSQL: String, SQLText {
       ORDER BY registered_at_ms LIMIT ?5)
     """
   case newestAccepted = """
-    SELECT session_id, token, context_key, first_asked_at_ms, claimed_until_ms, accepted_at_ms
+    SELECT session_id, token, context_key, first_asked_at_ms, user_id, device_id,
+      cards_max, claimed_until_ms, accepted_at_ms
     FROM la_starts WHERE token = ? AND accepted_at_ms IS NOT NULL
     ORDER BY accepted_at_ms DESC LIMIT 1
     """
