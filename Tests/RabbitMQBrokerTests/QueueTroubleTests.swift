@@ -50,6 +50,23 @@ import Testing
         ])
   }
 
+  @Test func `a stage that may be switched off wants a reader only while something waits`() throws {
+    let yaml = TestTopology.yaml.replacing(
+      "queue: apns,", with: "queue: apns, expect: { min-consumers: 1, optional: true },")
+    let queue = try #require(try Topology(yaml: yaml).queue("apns"))
+    func said(_ depth: Int?, _ consumers: Int?) -> [String] {
+      let row = QueueBoard.Row(
+        queue: queue, exists: true, depth: depth, unacked: nil, consumers: consumers, rates: nil,
+        oldest: nil, rungs: [], dead: nil)
+      return QueueBoard(rows: [row], unknown: [], statisticsAge: nil)
+        .troubles { "\($0)-sender" }.map(\.description)
+    }
+    #expect(said(0, 0) == [])
+    #expect(said(nil, 0) == [])
+    #expect(said(3, 1) == [])
+    #expect(said(1, 0) == ["apns: nobody reads it, at least 1 expected; 1 wait. Start apns-sender"])
+  }
+
   @Test func `a queue that is too deep says whether it grows, drains or stands`() throws {
     let wrong = "apns: 101 wait, at most 100 expected. "
     #expect(

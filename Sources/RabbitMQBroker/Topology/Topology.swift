@@ -39,16 +39,19 @@ package struct Topology: Hashable, Sendable {
     /// Of the oldest message.
     package var maxAge: Duration?
     package var minConsumers: Int?
+    /// Whoever reads it may be switched off: readers are expected only while something waits.
+    package var isOptional: Bool
     /// How many waiting messages one worker may carry, for autoscaling.
     package var messagesPerWorker: Int?
 
     package init(
       maxDepth: Int? = nil, maxAge: Duration? = nil, minConsumers: Int? = nil,
-      messagesPerWorker: Int? = nil
+      isOptional: Bool = false, messagesPerWorker: Int? = nil
     ) {
       self.maxDepth = maxDepth
       self.maxAge = maxAge
       self.minConsumers = minConsumers
+      self.isOptional = isOptional
       self.messagesPerWorker = messagesPerWorker
     }
   }

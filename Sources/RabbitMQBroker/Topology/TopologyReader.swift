@@ -123,11 +123,13 @@ struct TopologyReader {
     guard let node = fields.node("expect") else { return .init() }
     let expect = YAMLFields(
       node, "\(fields.title): expect",
-      known: ["max-depth", "max-age", "min-consumers", "messages-per-worker"], problems: problems)
+      known: ["max-depth", "max-age", "min-consumers", "optional", "messages-per-worker"],
+      problems: problems)
     return Topology.Expectation(
       maxDepth: expect.integer("max-depth", in: 0...Self.largestLimit),
       maxAge: expect.duration("max-age"),
       minConsumers: expect.integer("min-consumers", in: 0...10_000),
+      isOptional: expect.flag("optional"),
       messagesPerWorker: expect.integer("messages-per-worker", in: 1...Self.largestLimit))
   }
 }

@@ -35,6 +35,8 @@ extension QueueBoard.Row {
 
   private var isUnread: Bool {
     guard let least = expectation.minConsumers, let consumers else { return false }
+    // Where the stage is switched off nothing is sent to it.
+    if expectation.isOptional, depth ?? 0 == 0 { return false }
     return consumers < least
   }
 

@@ -32,10 +32,12 @@ struct QueueAlerts {
 
   private func unread(_ queue: Topology.Queue) -> [AlertRule] {
     guard let least = queue.expectation.minConsumers, least > 0 else { return [] }
+    let few = "\(metric("consumers", queue.name)) < \(least)"
     return [
       AlertRule(
         name: "LockstepQueueUnread", queue: queue.name,
-        expression: "\(metric("consumers", queue.name)) < \(least)",
+        expression: queue.expectation.isOptional
+          ? "\(few)\n  and on () sum(\(metric("messages", queue.name))) > 0" : few,
         lasting: .seconds(120), severity: .page,
         summary: "{{ $value }} consumers read queue \(queue.name); at least \(least) are expected.")
     ]
