@@ -106,8 +106,10 @@ package final class Simulator: Sendable {
         "page": "http://127.0.0.1:\(controlPort)/", "ca_file": authorityFile,
       ])
     let (line, world, stopping) = (line, world, stopping)
-    let caller = OwnedThread.start(named: "phone-line") {
-      line.run(until: stopping) { phoneID, detail in world.complain(detail, of: phoneID) }
+    let callers = (0..<PhoneLine.callersCount).map { caller in
+      OwnedThread.start(named: "phone-line-\(caller)") {
+        line.run(caller: caller, until: stopping) { world.complain($1, of: $0) }
+      }
     }
     let looker = OwnedThread.start(named: "inbox-line") { [inboxes] in
       inboxes.run(until: stopping) { world.show($1, on: $0) }
@@ -120,8 +122,8 @@ package final class Simulator: Sendable {
     apns.stop()
     sandbox?.stop()
     webPush.stop()
-    while !caller.hasEnded || !looker.hasEnded || !apns.hasStopped || !webPush.hasStopped
-      || !(sandbox?.hasStopped ?? true)
+    while !callers.allSatisfy(\.hasEnded) || !looker.hasEnded || !apns.hasStopped
+      || !webPush.hasStopped || !(sandbox?.hasStopped ?? true)
     {
       Poll.wait([], atMost: .milliseconds(10))
     }

@@ -4,8 +4,8 @@ import Vocabulary
 ///
 /// Two calls with the same key are one: only the newest report of a card is worth telling.
 package struct CallQueue: Sendable {
-  /// How many calls wait at most; further ones are refused.
-  package static let callsMax = 100_000
+  /// How many calls wait at most in one queue; further ones are refused.
+  package static let callsMax = 25_000
   /// The first wait after a failure; each further one is twice as long.
   package static let waitMin = Duration.milliseconds(100)
   package static let waitMax = Duration.seconds(5)

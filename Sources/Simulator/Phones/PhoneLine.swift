@@ -6,8 +6,11 @@ import ServiceRuntime
 import Synchronization
 import Vocabulary
 
-/// Makes the phones' calls to the Lockstep API, on a thread of its own, and keeps trying while the
-/// API is away: a token that was not registered would be a card that never changes.
+/// Makes the phones' calls to the Lockstep API, by a few callers at once, and keeps trying while
+/// the API is away: a token that was not registered would be a card that never changes.
+///
+/// Each caller is a thread with a queue of its own, and a phone's calls are all made by one of
+/// them, so that they keep their order.
 package final class PhoneLine: Sendable {
   /// Where a phone's app calls, and as whom.
   package struct Account: Hashable, Sendable {
@@ -31,14 +34,18 @@ package final class PhoneLine: Sendable {
   /// For one call, connecting included.
   package static let timeout = Duration.seconds(10)
 
+  /// How many calls are made at once at most.
+  package static let callersCount = 4
+
   private struct State {
-    var queue = CallQueue()
+    var queues = Array(repeating: CallQueue(), count: PhoneLine.callersCount)
     var accounts: [String: Account] = [:]
     var inHand = 0
   }
 
   private let state = Mutex(State())
-  private let wake: Int32
+  /// One per caller.
+  private let wakes: [Int32]
   private let caFile: String?
   private let log: Log
   private let elapsed: @Sendable () -> Duration
@@ -49,14 +56,22 @@ package final class PhoneLine: Sendable {
     self.caFile = caFile
     self.log = log
     self.elapsed = elapsed
-    wake = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-    precondition(wake >= 0, "no descriptor left for the phones' line")
+    wakes = (0..<Self.callersCount).map { _ in eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) }
+    precondition(wakes.allSatisfy { $0 >= 0 }, "no descriptor left for the phones' line")
   }
 
-  deinit { close(wake) }
+  deinit { for wake in wakes { close(wake) } }
 
   /// How many calls have not been heard yet.
-  package var waiting: Int { state.withLock { $0.queue.count + $0.inHand } }
+  package var waiting: Int {
+    state.withLock { state in state.queues.reduce(state.inHand) { $0 + $1.count } }
+  }
+
+  /// Who calls for a phone, from 0.
+  static func caller(of phoneID: String) -> Int {
+    // Not the hash of the standard library, so that a run is like another.
+    Int(phoneID.utf8.reduce(UInt32(5381)) { $0 &* 33 &+ UInt32($1) } % UInt32(callersCount))
+  }
 
   func connect(_ phoneID: String, as account: Account) {
     state.withLock { $0.accounts[phoneID] = account }
@@ -67,32 +82,38 @@ package final class PhoneLine: Sendable {
   /// - Returns: how many found no room.
   func enqueue(_ effects: [OwnedEffect]) -> Int {
     guard !effects.isEmpty else { return 0 }
+    let callers = effects.map { Self.caller(of: $0.phoneID) }
     let lost = state.withLock { state in
-      effects.reduce(0) { $0 + (state.queue.add($1) ? 0 : 1) }
+      zip(callers, effects).reduce(0) { $0 + (state.queues[$1.0].add($1.1) ? 0 : 1) }
     }
-    var one: UInt64 = 1
-    // A full counter is readable all the same.
-    _ = Glibc.write(wake, &one, 8)
+    for caller in Set(callers) {
+      var one: UInt64 = 1
+      // A full counter is readable all the same.
+      _ = Glibc.write(wakes[caller], &one, 8)
+    }
     return lost
   }
 
-  /// Makes calls until `stop` is raised; what still waits then is dropped. `refused` is told of a
-  /// call that the API refused for good.
-  func run(until stop: StopSignal, refused: (_ phoneID: String, _ detail: String) -> Void) {
+  /// Makes the calls of one caller until `stop` is raised; what still waits then is dropped.
+  /// `refused` is told of a call that the API refused for good.
+  func run(
+    caller: Int, until stop: StopSignal, refused: (_ phoneID: String, _ detail: String) -> Void
+  ) {
+    let wake = wakes[caller]
     let client = HTTPClient(timeout: Self.timeout, caFile: caFile)
     while !stop.isRaised {
       let now = elapsed()
       let next = state.withLock { state in
-        let next = state.queue.next(at: now)
-        if case .call = next { state.inHand = 1 }
+        let next = state.queues[caller].next(at: now)
+        if case .call = next { state.inHand += 1 }
         return next
       }
       switch next {
       case .call(let entry):
         let failed = !make(entry, with: client, refused: refused)
         state.withLock { state in
-          if failed { state.queue.putBack(entry, at: elapsed()) }
-          state.inHand = 0
+          if failed { state.queues[caller].putBack(entry, at: elapsed()) }
+          state.inHand -= 1
         }
       case .wait(let limit):
         Poll.wait(
