@@ -46,6 +46,8 @@ enum Demo {
     var isTrue = try story.play()
     while !settings.once, !stop.isRaised {
       print("\nThe page is at \(settings.simulatorURL)/ — Enter plays once more, Ctrl-C ends.")
+      // Seen as soon where the output is a file or a pipe.
+      fflush(nil)
       if readLineOrStop(stop) {
         isTrue = try story.play() && isTrue
       } else {
