@@ -44,6 +44,7 @@ def compose(path):
     services = found["services"]
     for name, service in services.items():
         findings += flags(service.get("command", []), name)
+        findings += unknown(service.get("environment", {}), name)
         for other, wish in service.get("depends_on", {}).items():
             if other not in services:
                 findings.append(f"{name}: waits for {other}, which is no service")
