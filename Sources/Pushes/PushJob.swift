@@ -2,7 +2,10 @@ import Foundation
 import Vocabulary
 
 /// One push to one token, ready to send but for the stamp: what travels on the `apns` queue.
-package struct PushJob: Hashable, Sendable {
+///
+/// A class: it goes through a dozen hands, and to count its strings anew for each copy cost a tenth
+/// of a push's whole way.
+package final class PushJob: Hashable, Sendable {
   package enum Event: String, Hashable, Sendable, CaseIterable {
     case start, update, end, alert
     /// Takes back an alert that the device may have shown.
@@ -59,6 +62,18 @@ package struct PushJob: Hashable, Sendable {
     self.traceparent = traceparent
     self.payload = payload
   }
+
+  package static func == (left: PushJob, right: PushJob) -> Bool {
+    left.id == right.id && left.event == right.event && left.sessionID == right.sessionID
+      && left.userID == right.userID && left.contextKey == right.contextKey
+      && left.rev == right.rev && left.hasAlert == right.hasAlert && left.token == right.token
+      && left.environment == right.environment && left.bundleID == right.bundleID
+      && left.collapseID == right.collapseID && left.dedupeKey == right.dedupeKey
+      && left.deadline == right.deadline && left.causedAt == right.causedAt
+      && left.traceparent == right.traceparent && left.payload == right.payload
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
   package var isLiveActivity: Bool {
     switch event {

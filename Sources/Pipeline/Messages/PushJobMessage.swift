@@ -43,7 +43,7 @@ extension PushJob {
   }
 
   /// - Throws: ``UnreadableJob`` naming the header that is missing or wrong.
-  package init(reading message: Message) throws(UnreadableJob) {
+  package convenience init(reading message: Message) throws(UnreadableJob) {
     guard message.type.hasPrefix(Self.typePrefix),
       let event = PushJob.Event(rawValue: String(message.type.dropFirst(Self.typePrefix.count)))
     else { throw UnreadableJob(description: "type \"\(message.type)\" is not a push job") }

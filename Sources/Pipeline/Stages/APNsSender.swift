@@ -65,8 +65,7 @@ package final class APNsSender: Stage {
     traces = tracer.map { PushTraces($0, stage: .apns) }
   }
 
-  /// What does not change on a job's way. A class: as fields of ``Sending`` its two dozen strings
-  /// would be counted anew with each copy, which cost a quarter of the whole way.
+  /// What does not change on a job's way. A class, as the things in it.
   final class Work {
     let delivery: Delivery
     let job: PushJob

@@ -12,10 +12,9 @@ extension ActivityState {
   ///
   /// - Throws: `PayloadTooLarge`.
   func job(to registration: Registration) throws -> PushJob {
-    let event: LiveActivityPayload.Event =
-      self.event == .end ? .end(dismissAt: dismissAt) : .update
-    return try job(
-      self.event == .end ? .end : .update, payload: event, to: registration,
+    try job(
+      self.event == .end ? .end : .update,
+      payload: self.event == .end ? .end(dismissAt: dismissAt) : .update, to: registration,
       id: UUIDText.named([
         self.event.rawValue, contextKey.text, String(rev), registration.token.hex,
       ]),
@@ -42,16 +41,26 @@ extension ActivityState {
     id: String, collapseID: String?
   ) throws -> PushJob {
     let additions = additions(to: event)
-    let payload = LiveActivityPayload(
-      event: payload, contentState: try JSONValue(parsing: contentState), staleAt: staleAt,
-      additions: additions)
     return PushJob(
       id: id, event: event, sessionID: sessionID, userID: userID, contextKey: contextKey, rev: rev,
       hasAlert: additions.alert != nil, token: registration.token,
-      environment: registration.environment,
-      bundleID: registration.bundleID, collapseID: collapseID, deadline: deadline,
-      causedAt: causedAt, traceparent: traceparent, payload: try payload.encoded())
+      environment: registration.environment, bundleID: registration.bundleID,
+      collapseID: collapseID, deadline: deadline, causedAt: causedAt, traceparent: traceparent,
+      payload: try body(of: payload, with: additions))
   }
+
+  private func body(
+    of event: LiveActivityPayload.Event, with additions: LiveActivityPayload.Additions
+  ) throws -> Data {
+    let spliced = LiveActivityPayload.spliced(
+      event, contentState: contentState, staleAt: staleAt, additions: additions)
+    if let spliced { return spliced }
+    return try LiveActivityPayload(
+      event: event, contentState: try JSONValue(parsing: contentState), staleAt: staleAt,
+      additions: additions
+    ).encoded()
+  }
+
   private func additions(to event: PushJob.Event) -> LiveActivityPayload.Additions {
     guard let extras else { return .init() }
     var additions = LiveActivityPayload.Additions(
