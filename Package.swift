@@ -73,7 +73,7 @@ let package = Package(
 
     // Adapters. They never see each other; `lockstep` joins them.
     library("HTTPServing", ["CMicroHTTPD", "CLinux", "ServiceRuntime", "Vocabulary"]),
-    library("HTTPClient", ["CCurl"]),
+    library("HTTPClient", ["CCurl", "CLinux"]),
     library("OTLPExport", ["HTTPClient", "ServiceRuntime", "Vocabulary"]),
     library("HTTP2", ["COpenSSL", "CNghttp2", "CLinux", "ServiceRuntime"]),
     library(
@@ -87,7 +87,8 @@ let package = Package(
       ["HTTP2", "Cryptography", "Pushes", "Pipeline", "ServiceRuntime", "Vocabulary"]),
     library(
       "WebPushTransport",
-      ["CCurl", "CLinux", "Pushes", "Pipeline", "ServiceRuntime", "Vocabulary"]),
+      ["CCurl", "CLinux", "HTTPClient", "Pushes", "Pipeline", "ServiceRuntime", "Vocabulary"]),
+    library("FCMTransport", ["HTTPClient", "Pushes", "Pipeline", "Vocabulary"]),
     library(
       "SQLiteStore", path: "Sources/Stores/SQLite",
       ["CSQLite", "Cryptography", "Pipeline", "Activities", "Sessions", "Pushes", "Vocabulary"]),
@@ -126,7 +127,7 @@ let package = Package(
       dependencies: [
         "Vocabulary", "Sessions", "Pushes", "Cryptography", "ServiceRuntime", "Pipeline",
         "HTTPServing", "HTTPClient", "OTLPExport", "RabbitMQBroker", "APNsTransport",
-        "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator", "Replay",
+        "WebPushTransport", "FCMTransport", "SQLiteStore", "HTTPAPI", "Simulator", "Replay",
         "ActivityContracts", "Activities",
       ],
       path: "Sources/lockstep",

@@ -51,6 +51,22 @@ final class AsymmetricKey: @unchecked Sendable {
   }
 }
 
+// MARK: As text
+
+extension AsymmetricKey {
+  /// PKCS#8 in PEM, not encrypted.
+  var pem: String {
+    let target = BIO_new(BIO_s_mem())
+    defer { BIO_free(target) }
+    precondition(
+      PEM_write_bio_PKCS8PrivateKey(target, pointer, nil, nil, 0, nil, nil) == 1,
+      "libcrypto writes the key it holds")
+    var start: UnsafeMutablePointer<CChar>?
+    let length = lockstep_bio_memory(target, &start)
+    return String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
+  }
+}
+
 // MARK: Public keys from their numbers
 
 extension AsymmetricKey {

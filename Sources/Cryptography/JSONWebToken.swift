@@ -63,6 +63,18 @@ extension JSONWebToken {
     signed(claims: claims, algorithm: "ES256", keyID: keyID, type: type) { key.sign($0) }
   }
 
+  /// A token signed with RS256: a service account's assertion.
+  package static func signed(
+    claims: JSONValue, with key: RSASigningKey, keyID: String?, type: String? = nil
+  ) -> String {
+    signed(claims: claims, algorithm: "RS256", keyID: keyID, type: type) { key.sign($0) }
+  }
+
+  /// Whether the signature is RS256 by this key.
+  package func isSigned(by key: RSASigningKey) -> Bool {
+    header["alg"] == "RS256" && key.isSignature(signature, of: Array(signedText.utf8))
+  }
+
   /// A token signed with HS256.
   package static func signed(
     claims: JSONValue, secret: [UInt8], keyID: String?, type: String? = nil

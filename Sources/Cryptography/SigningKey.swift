@@ -64,16 +64,7 @@ package struct SigningKey: Sendable {
   }
 
   /// PKCS#8 in PEM, not encrypted.
-  package var pem: String {
-    let target = BIO_new(BIO_s_mem())
-    defer { BIO_free(target) }
-    precondition(
-      PEM_write_bio_PKCS8PrivateKey(target, key.pointer, nil, nil, 0, nil, nil) == 1,
-      "libcrypto writes the key it holds")
-    var start: UnsafeMutablePointer<CChar>?
-    let length = lockstep_bio_memory(target, &start)
-    return String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
-  }
+  package var pem: String { key.pem }
 
   /// ES256: r and s, 64 bytes.
   package func sign(_ message: some Sequence<UInt8>) -> [UInt8] {

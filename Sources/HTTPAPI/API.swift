@@ -13,7 +13,7 @@ import Vocabulary
 package struct API: Sendable {
   private static let router = Router(
     routes: profileRoutes + registrationRoutes + sessionRoutes + kitchenRoutes + notificationRoutes
-      + reportRoutes + webPushRoutes + activityRoutes + bindingRoutes)
+      + reportRoutes + webPushRoutes + fcmRoutes + activityRoutes + bindingRoutes)
 
   let settings: APISettings
   let metrics: APIMetrics

@@ -12,16 +12,20 @@ package struct APISettings: Hashable, Sendable {
   package var requestBurst: Int
   /// Nil: Web Push is off.
   package var webPush: WebPushOffer?
+  /// Package names of the Android apps whose phones may register; empty: FCM is off.
+  package var fcmPackages: [String]
 
   package init(
     session: SessionLimits = SessionLimits(), liveSessionsPerUserMax: Int = 100,
-    requestsPerSecond: Double = 20, requestBurst: Int = 60, webPush: WebPushOffer? = nil
+    requestsPerSecond: Double = 20, requestBurst: Int = 60, webPush: WebPushOffer? = nil,
+    fcmPackages: [String] = []
   ) {
     self.session = session
     self.liveSessionsPerUserMax = liveSessionsPerUserMax
     self.requestsPerSecond = requestsPerSecond
     self.requestBurst = requestBurst
     self.webPush = webPush
+    self.fcmPackages = fcmPackages
   }
 }
 

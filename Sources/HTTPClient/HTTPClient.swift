@@ -104,7 +104,7 @@ package final class HTTPClient {
 }
 
 // Once per process, before any handle is made; a `let` is made once even by several threads.
-private let libraryIsReady: Void = {
+let libraryIsReady: Void = {
   let code = curl_global_init(Int(CURL_GLOBAL_ALL))
   precondition(
     code == CURLE_OK, "libcurl does not start: \(String(cString: curl_easy_strerror(code)))")

@@ -34,6 +34,9 @@ final class IncomingResponse {
   private(set) var headers: [String: String] = [:]
   private(set) var body = Data()
   private(set) var isTooLong = false
+  private let bodyBytesMax: Int
+
+  init(bodyBytesMax: Int = HTTPClient.bodyBytesMax) { self.bodyBytesMax = bodyBytesMax }
 
   fileprivate func takeHeader(_ line: UnsafeRawBufferPointer) {
     let text = String(decoding: line, as: UTF8.self)
@@ -50,7 +53,7 @@ final class IncomingResponse {
 
   /// - Returns: how many octets were taken; anything but all ends the transfer.
   fileprivate func takeBody(_ piece: UnsafeRawBufferPointer) -> Int {
-    guard body.count + piece.count <= HTTPClient.bodyBytesMax else {
+    guard body.count + piece.count <= bodyBytesMax else {
       isTooLong = true
       return 0
     }

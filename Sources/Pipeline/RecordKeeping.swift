@@ -67,6 +67,8 @@ package final class RecordKeeping {
       + transaction.removeNotifications(createdBefore: now - kept, limit: limit)
       + transaction.removeRegistrations(prunedBefore: now - Self.prunedKept, limit: limit)
       + transaction.removeSubscriptions(prunedBefore: now - Self.prunedKept, limit: limit)
+      + transaction.removeFCM(
+        prunedBefore: now - Self.prunedKept, deliveredBefore: now - kept, limit: limit)
   }
 
   /// A mark first, as with every pruning: registering again, or `lockstep tokens restore`, takes it

@@ -28,5 +28,5 @@ package struct StageRoute: Hashable, Sendable {
 
 /// The stages, by their names in queues.yaml.
 package enum StageName: String, Hashable, Sendable, CaseIterable {
-  case build, apns, notify, webpush
+  case build, apns, notify, webpush, fcm
 }

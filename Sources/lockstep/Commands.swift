@@ -12,6 +12,8 @@ extension Command {
       NotifierRole.name, "invitations on every channel; ends sessions whose time is over",
       settings: NotifierRole.settingNames, run: NotifierRole.run),
     worker(.webPushSender, "sends Web Pushes to browsers", more: WebPushWiring.settingNames),
+    worker(
+      .fcmSender, "sends cards' states to Android phones, by FCM", more: FCMWiring.settingNames),
     Command(
       RunRole.name, "all of these in one process", settings: RunRole.settingNames,
       run: RunRole.run),

@@ -53,6 +53,14 @@ enum SettingCatalog {
     .init(
       name: "WEB_ORIGIN", help: "https://host[:port] of the web app; unset, no browser is told"),
     .init(
+      name: "FCM_CREDENTIALS_FILE",
+      help: "the Firebase project's service account, JSON. Without it FCM is off in run"),
+    .init(name: "FCM_URL", help: "https://host[:port]. Default: Google's"),
+    .init(name: "FCM_CA_FILE", help: "PEM authorities for FCM. Default: the system's"),
+    .init(
+      name: "FCM_PACKAGES",
+      help: "package names of Android apps whose phones may register: com.example.app,…"),
+    .init(
       name: "OTEL_EXPORTER_OTLP_ENDPOINT",
       help: "where traces go, http(s)://host:4318. Unset: nobody traces"),
     .init(

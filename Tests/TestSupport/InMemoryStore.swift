@@ -59,6 +59,16 @@ struct InMemoryTables: Sendable {
     var pruned: (at: UnixTime, reason: String)?
   }
 
+  struct FCMToken {
+    var row: FCMRegistration
+    var pruned: (at: UnixTime, reason: String)?
+  }
+
+  struct FCMDelivery: Hashable {
+    let context: ContextKey
+    let token: Pushes.FCMToken
+  }
+
   struct AnswerKey: Hashable {
     let user: UserID
     let route: String
@@ -88,6 +98,8 @@ struct InMemoryTables: Sendable {
   var starts: [Start] = []
   var deliveries: [DeliveryRecord] = []
   var subscriptions: [PushEndpoint: Subscription] = [:]
+  var fcmTokens: [Pushes.FCMToken: FCMToken] = [:]
+  var fcmDelivered: [FCMDelivery: (rev: Int, at: UnixTime)] = [:]
   var notifications: [Pipeline.Notification] = []
   var idempotencyKeys: [AnswerKey: StoredAnswer] = [:]
   /// Oldest first.

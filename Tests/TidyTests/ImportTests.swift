@@ -29,7 +29,7 @@ import Testing
     (
       "HTTPServing", ["Vocabulary", "ServiceRuntime", "CMicroHTTPD", "CLinux"], runnersMayImport
     ),
-    ("HTTPClient", ["CCurl"], runnersMayImport),
+    ("HTTPClient", ["CCurl", "CLinux"], runnersMayImport),
     ("OTLPExport", ["Vocabulary", "ServiceRuntime", "HTTPClient"], runnersMayImport),
     ("HTTP2", ["ServiceRuntime", "COpenSSL", "CNghttp2", "CLinux"], runnersMayImport),
     (
@@ -47,7 +47,12 @@ import Testing
     ),
     (
       "WebPushTransport",
-      ["Vocabulary", "Pushes", "ServiceRuntime", "Pipeline", "CCurl", "CLinux"], runnersMayImport
+      [
+        "Vocabulary", "Pushes", "ServiceRuntime", "Pipeline", "HTTPClient", "CCurl", "CLinux",
+      ], runnersMayImport
+    ),
+    (
+      "FCMTransport", ["Vocabulary", "Pushes", "Pipeline", "HTTPClient"], runnersMayImport
     ),
     (
       "SQLiteStore",
@@ -80,7 +85,8 @@ import Testing
       [
         "Vocabulary", "ActivityContracts", "Activities", "Sessions", "Cryptography", "Pushes",
         "ServiceRuntime", "Pipeline", "HTTPServing", "HTTPClient", "OTLPExport", "RabbitMQBroker",
-        "APNsTransport", "WebPushTransport", "SQLiteStore", "HTTPAPI", "Simulator", "Replay",
+        "APNsTransport", "WebPushTransport", "FCMTransport", "SQLiteStore", "HTTPAPI", "Simulator",
+        "Replay",
       ], runnersMayImport
     ),
     (
@@ -99,8 +105,8 @@ import Testing
     "CNghttp2": ["HTTP2"], "CZlib": ["Replay"],
     "COpenSSL": ["HTTP2", "Cryptography"],
     "CLinux": [
-      "ServiceRuntime", "HTTPServing", "HTTP2", "RabbitMQBroker", "WebPushTransport", "Simulator",
-      "Demo",
+      "ServiceRuntime", "HTTPServing", "HTTP2", "RabbitMQBroker", "WebPushTransport", "HTTPClient",
+      "Simulator", "Demo",
     ],
   ]
 

@@ -29,6 +29,7 @@ static inline EVP_PKEY *lockstep_tls_make_p256_key(void) { return EVP_EC_gen("P-
 
 // Macros of libcrypto that are not imported.
 static inline EVP_PKEY *lockstep_generate_p256(void) { return EVP_EC_gen("P-256"); }
+static inline EVP_PKEY *lockstep_generate_rsa(size_t bits) { return EVP_RSA_gen(bits); }
 static inline void lockstep_free(void *pointer) { OPENSSL_free(pointer); }
 static inline long lockstep_bio_memory(BIO *bio, char **start) {
   return BIO_get_mem_data(bio, start);

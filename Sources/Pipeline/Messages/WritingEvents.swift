@@ -55,6 +55,22 @@ extension Event {
     return entry(event, deadline: moment + endDeadline, traceparent: traceparent)
   }
 
+  /// The outbox row for an Android phone that registered.
+  package static func outboxEntry(
+    registered registration: FCMRegistration, id: EventID, at moment: UnixTime,
+    traceparent: String?
+  ) -> OutboxEvent {
+    let members = TokenRegistered(
+      userID: registration.userID, kind: TokenRegistered.fcmKind, contextKey: nil,
+      tokenFingerprint: registration.token.fingerprint)
+    let event = Written(
+      id: id, source: "/lockstep/api", type: tokenRegisteredType,
+      subject: registration.userID.text, time: moment,
+      data: TokenMembers(
+        cause: Cause(mutation: "register", userID: registration.userID), registration: members))
+    return entry(event, deadline: moment + endDeadline, traceparent: traceparent)
+  }
+
   private static func entry(
     _ event: Written<some Encodable>, deadline: UnixTime, traceparent: String?
   ) -> OutboxEvent {

@@ -38,8 +38,15 @@ package struct ActivityState: Hashable, Sendable {
     package var beside: [String: String]
     /// Whether the update of this state rings with the alert of the start too.
     package var alertsOnUpdate: Bool
+    /// Attributes of a card that its own app starts, as JSON text: what can be shown again from a
+    /// message alone needs them too. Nil where ``ActivityState/attributes`` holds them.
+    package var ownAttributes: String?
 
-    package init(relevanceScore: Double?, beside: [String: String], alertsOnUpdate: Bool) {
+    package init(
+      relevanceScore: Double? = nil, beside: [String: String] = [:], alertsOnUpdate: Bool = false,
+      ownAttributes: String? = nil
+    ) {
+      self.ownAttributes = ownAttributes
       self.relevanceScore = relevanceScore
       self.beside = beside
       self.alertsOnUpdate = alertsOnUpdate

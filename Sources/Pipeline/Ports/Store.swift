@@ -23,8 +23,7 @@ package struct StoreError: Error, Hashable, CustomStringConvertible {
 /// What can be done within one transaction. Valid only inside the closure that got it.
 package protocol StoreTransaction: AnyObject, ProfileRows, SessionRows, TokenRows, ActivityRows,
   StartRows, DeliveryRows, NotificationRows, IdempotencyRows, OutboxRows, SubscriptionRows,
-  HistoryRows, TokenListing, TokenAgeRows, DrivenActivityRows,
-  EndedRows
+  HistoryRows, TokenListing, TokenAgeRows, DrivenActivityRows, FCMRows, EndedRows
 {}
 
 package protocol ProfileRows {

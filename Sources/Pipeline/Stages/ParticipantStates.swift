@@ -33,8 +33,16 @@ enum ParticipantStates {
         staleAt: hasEnded ? nil : session.expiresAt,
         dismissAt: hasEnded ? dismissal(of: session, causedAt) : nil,
         deadline: hasEnded ? causedAt + endDeadline : (deadline ?? session.expiresAt),
-        causedAt: causedAt, traceparent: traceparent)
+        causedAt: causedAt, traceparent: traceparent,
+        extras: place == 0 && !hasEnded ? ownStart(of: session, for: participant) : nil)
     }
+  }
+
+  private static func ownStart(of session: Session, for participant: Participant)
+    -> ActivityState.Extras
+  {
+    let attributes = JSON.encoded(session.attributes(for: participant.userID))
+    return ActivityState.Extras(ownAttributes: String(decoding: attributes, as: UTF8.self))
   }
 
   /// A decided card stays for two minutes; any other end takes it away at once.

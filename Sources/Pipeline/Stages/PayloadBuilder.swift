@@ -16,16 +16,19 @@ package final class PayloadBuilder: Stage {
 
   private let store: any Store
   private let pushes: StageRoute
+  private let fcm: StageRoute?
   private let contracts: ContractCatalog
   private let time: any TimeSource
 
-  /// `pushes`: where jobs for the sender go. `contracts`: what apps can decode.
+  /// `pushes`: where jobs for the sender go. `fcm`: where those for Android phones go; nil makes
+  /// none. `contracts`: what apps can decode.
   package init(
-    store: any Store, pushes: StageRoute, contracts: ContractCatalog = .builtIn,
-    time: any TimeSource
+    store: any Store, pushes: StageRoute, fcm: StageRoute? = nil,
+    contracts: ContractCatalog = .builtIn, time: any TimeSource
   ) {
     self.store = store
     self.pushes = pushes
+    self.fcm = fcm
     self.contracts = contracts
     self.time = time
   }
@@ -62,6 +65,8 @@ package final class PayloadBuilder: Stage {
       return Settlement(delivery, .expired)
     }
     let due: [Due]
+    let fcmJobs: [FCMJob]
+    let android = fcm.map { _ in FCMJobs(transaction: transaction) }
     switch event.subject {
     case .session, .activity:
       let states: [ActivityState]
@@ -76,10 +81,12 @@ package final class PayloadBuilder: Stage {
         return Settlement(delivery, .stale)
       }
       due = try pushesDue(for: newest, &book, in: transaction, now: now)
+      fcmJobs = try android?.jobs(for: newest) ?? []
     case .token(let registered):
       due = try pushesDue(to: registered, &book, in: transaction, now: now)
+      fcmJobs = try android?.jobs(after: registered, now: now) ?? []
     }
-    return settlement(delivery, due, &book)
+    return settlement(delivery, due, &book, fcmJobs)
   }
 
   /// What each card should show. From here on nobody asks which contract a state has.
@@ -101,9 +108,9 @@ package final class PayloadBuilder: Stage {
     }
   }
 
-  private func settlement(_ delivery: Delivery, _ due: [Due], _ book: inout BuildBook)
-    -> Settlement
-  {
+  private func settlement(
+    _ delivery: Delivery, _ due: [Due], _ book: inout BuildBook, _ fcmJobs: [FCMJob]
+  ) -> Settlement {
     for due in due {
       switch due {
       case .state(let state, _): book.note(state) { $0.updateJobs += 1 }
@@ -118,7 +125,9 @@ package final class PayloadBuilder: Stage {
         case .start(let state, let registration): try state.startJob(to: registration)
         }
       }
-      return Settlement(delivery, .done, outgoing: jobs.map { pushes.carrying($0.message) })
+      var outgoing = jobs.map { pushes.carrying($0.message) }
+      if let fcm { outgoing += fcmJobs.map { fcm.carrying($0.message) } }
+      return Settlement(delivery, .done, outgoing: outgoing)
     } catch {
       // Contract or size: no repetition makes it fit.
       book.dead(because: "\(error)")

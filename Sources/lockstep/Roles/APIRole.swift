@@ -16,7 +16,7 @@ struct APIRole: Sendable {
     [
       "HTTP_ADDR", "AUTH_KEYS_FILE", "RATE_PER_USER", SessionReading.settingName,
       "OUTBOX_EVENTS_MAX", ContractFiles.settingName,
-    ] + WebPushWiring.apiSettingNames
+    ] + WebPushWiring.apiSettingNames + FCMWiring.apiSettingNames
   static let settingNames =
     RoleProcess.settingNames + StoreWiring.settingNames + BrokerWiring.settingNames
     + ownSettingNames
@@ -40,7 +40,8 @@ struct APIRole: Sendable {
       // Three seconds' worth may come at once.
       api = APISettings(
         session: limits, requestsPerSecond: Double(rate), requestBurst: rate * 3,
-        webPush: WebPushWiring.offer(reading: &settings))
+        webPush: WebPushWiring.offer(reading: &settings),
+        fcmPackages: FCMWiring.packages(reading: &settings))
       outboxEventsMax = settings.integer(
         "OUTBOX_EVENTS_MAX", in: 1...100_000_000, default: 1_000_000)
       contracts = ContractFiles.catalog(reading: &settings)

@@ -9,7 +9,7 @@ enum RunRole {
     WorkerRole.settingNames + APIRole.ownSettingNames + APNsWiring.settingNames
     + RecordsReading.settingNames
     + WebPushWiring.settingNames.filter { !WebPushWiring.apiSettingNames.contains($0) }
-    + ["WEB_ORIGIN"]
+    + FCMWiring.settingNames + ["WEB_ORIGIN"]
 
   static func run(_ invocation: Invocation) throws {
     var settings = invocation.settings
@@ -21,6 +21,8 @@ enum RunRole {
     // Off without a key.
     let hasWebPush = WebPushWiring.isConfigured(settings)
     let webPush = hasWebPush ? WebPushWiring(reading: &settings) : nil
+    let hasFCM = FCMWiring.isConfigured(settings)
+    let fcm = hasFCM ? FCMWiring(reading: &settings) : nil
     let records = RecordsReading(&settings)
     let origin = WebPushWiring.origin(reading: &settings)
     let prefetch = WorkerRole.prefetch(reading: &settings)
@@ -36,10 +38,13 @@ enum RunRole {
     loops.append(NotifierRole.startRecordKeeping(process, store: store, records))
     let equipment = WorkerRole.Equipment(
       store: store, broker: broker, prefetch: prefetch, contracts: api.contracts, apns: apns,
-      webPush: webPush,
+      webPush: webPush, fcm: fcm,
       origin: hasWebPush ? origin : nil)
     if hasWebPush, origin == nil { NotifierRole.sayThatNoBrowserIsTold(process) }
-    for worker in WorkerRole.all where worker.stage != .webpush || hasWebPush {
+    var off: Set<StageName> = []
+    if !hasWebPush { off.insert(.webpush) }
+    if !hasFCM { off.insert(.fcm) }
+    for worker in WorkerRole.all where !off.contains(worker.stage) {
       // The API beside it serves on, whatever one stage has.
       let health = process.health.scoped(to: worker.name, effect: .degrades)
       loops.append((worker.name, try worker.start(in: process, with: equipment, health: health)))

@@ -18,9 +18,10 @@ struct WorkerRole: Sendable {
   static let apnsSender = WorkerRole(stage: .apns, name: "apns-sender")
   static let notifier = WorkerRole(stage: .notify, name: "notifier")
   static let webPushSender = WorkerRole(stage: .webpush, name: "webpush-sender")
+  static let fcmSender = WorkerRole(stage: .fcm, name: "fcm-sender")
 
   /// In the order of `lockstep help`.
-  static let all = [payloadBuilder, apnsSender, notifier, webPushSender]
+  static let all = [payloadBuilder, apnsSender, notifier, webPushSender, fcmSender]
 
   /// What the stages of one process work with.
   struct Equipment: Sendable {
@@ -34,6 +35,8 @@ struct WorkerRole: Sendable {
     var apns: APNsWiring?
     /// Wanted by the Web Push sender.
     var webPush: WebPushWiring?
+    /// Wanted by the FCM sender.
+    var fcm: FCMWiring?
     /// Where the web app lives; nil tells no browser.
     var origin: WebOrigin?
   }
@@ -46,6 +49,7 @@ struct WorkerRole: Sendable {
     let broker = BrokerWiring(reading: &settings)
     let apns = stage == .apns ? APNsWiring(reading: &settings) : nil
     let webPush = stage == .webpush ? WebPushWiring(reading: &settings) : nil
+    let fcm = stage == .fcm ? FCMWiring(reading: &settings) : nil
     let prefetch = Self.prefetch(reading: &settings)
     let contracts =
       stage == .build ? ContractFiles.catalog(reading: &settings) : ContractCatalog.builtIn
@@ -55,7 +59,7 @@ struct WorkerRole: Sendable {
     let process = try RoleProcess(frame)
     let equipment = Equipment(
       store: try StoreWiring.open(databasePath), broker: broker, prefetch: prefetch,
-      contracts: contracts, apns: apns, webPush: webPush)
+      contracts: contracts, apns: apns, webPush: webPush, fcm: fcm)
     let thread = try start(in: process, with: equipment, health: process.health)
     try process.runUntilStopped([(name, thread)])
   }
@@ -111,7 +115,8 @@ struct WorkerRole: Sendable {
     switch stage {
     case .build:
       return PayloadBuilder(
-        store: store, pushes: routes[.apns], contracts: equipment.contracts, time: process.time)
+        store: store, pushes: routes[.apns], fcm: routes[.fcm], contracts: equipment.contracts,
+        time: process.time)
     case .notify:
       return Notifier(
         store: store, pushes: routes[.apns],
@@ -120,6 +125,9 @@ struct WorkerRole: Sendable {
     case .webpush:
       guard let webPush = equipment.webPush else { preconditionFailure("its settings were read") }
       return webPush.makeSender(process, store: store)
+    case .fcm:
+      guard let fcm = equipment.fcm else { preconditionFailure("its settings were read") }
+      return fcm.makeSender(process, store: store, pushes: routes[.fcm])
     case .apns:
       guard let apns = equipment.apns else { preconditionFailure("its settings were read") }
       return APNsSender(

@@ -1,0 +1,43 @@
+import Pushes
+import Vocabulary
+
+/// The tables `fcm_tokens`, one row per token, and `fcm_delivered`, one per token and card.
+package protocol FCMRows {
+  /// Inserts the row or refreshes it, takes back an earlier pruning, and removes the row that this
+  /// token replaces (see ``FCMRegistration``).
+  func register(_ registration: FCMRegistration) throws
+  /// Removes the user's row of this token.
+  ///
+  /// - Returns: how many rows went, 0 or 1.
+  func unregister(_ token: FCMToken, of user: UserID) throws -> Int
+  /// Those of these users that are not pruned, oldest first.
+  func fcmRegistrations(of users: [UserID]) throws -> [UserID: [FCMRegistration]]
+  /// The rows of these tokens that are not pruned.
+  func fcmRegistrations(_ tokens: [FCMToken]) throws -> [FCMToken: FCMRegistration]
+  /// Marks as dead, unless it was registered again after `moment`.
+  ///
+  /// - Returns: whether it was.
+  func prune(
+    _ token: FCMToken, because reason: String, unlessRegisteredAfter moment: UnixTime,
+    at now: UnixTime
+  ) throws -> Bool
+  /// Takes back the pruning of these where it was done for this reason.
+  ///
+  /// - Returns: how many rows were restored.
+  func restore(_ tokens: [FCMToken], prunedBecause reason: String) throws -> Int
+  /// The newest rev of this card that FCM has taken for this token; nil when none.
+  func deliveredRev(of context: ContextKey, to token: FCMToken) throws -> Int?
+  /// Raises ``deliveredRev(of:to:)``; an older rev changes nothing.
+  ///
+  /// - Returns: the newest rev that FCM has taken, `rev` included.
+  func raiseDeliveredRev(of context: ContextKey, to token: FCMToken, rev: Int, at moment: UnixTime)
+    throws -> Int
+  /// Takes back what is known to be delivered, so that the newest state may go out once more.
+  func forgetDeliveredRev(of context: ContextKey, to token: FCMToken) throws
+  /// Removes tokens pruned, and deliveries raised last, before these moments: at most `limit` of
+  /// each.
+  ///
+  /// - Returns: how many rows went.
+  func removeFCM(prunedBefore pruned: UnixTime, deliveredBefore delivered: UnixTime, limit: Int)
+    throws -> Int
+}

@@ -1,0 +1,167 @@
+import Pipeline
+import Pushes
+import Vocabulary
+
+extension Migrations {
+  /// Step 10.
+  static let fcmTables = """
+    CREATE TABLE fcm_tokens (
+      token TEXT PRIMARY KEY NOT NULL,
+      user_id TEXT NOT NULL,
+      device_id TEXT,
+      package TEXT,
+      registered_at_ms INTEGER NOT NULL,
+      pruned_at_ms INTEGER,
+      pruned_because TEXT
+    ) STRICT;
+    CREATE INDEX fcm_tokens_by_user ON fcm_tokens (user_id);
+    CREATE INDEX fcm_tokens_by_pruning ON fcm_tokens (pruned_at_ms)
+      WHERE pruned_at_ms IS NOT NULL;
+
+    -- The newest rev of each card that FCM has taken for each phone.
+    CREATE TABLE fcm_delivered (
+      context_key TEXT NOT NULL,
+      token TEXT NOT NULL,
+      rev INTEGER NOT NULL,
+      delivered_at_ms INTEGER NOT NULL,
+      PRIMARY KEY (context_key, token)
+    ) STRICT;
+    CREATE INDEX fcm_delivered_by_age ON fcm_delivered (delivered_at_ms);
+
+    PRAGMA user_version = 10;
+    """
+}
+
+extension SQLiteTransaction {
+  func register(_ registration: FCMRegistration) throws {
+    if let device = registration.deviceID {
+      try connection.run(
+        FCMSQL.replace, registration.userID, device, registration.packageName,
+        registration.token)
+    }
+    try connection.run(
+      FCMSQL.register, registration.token, registration.userID, registration.deviceID,
+      registration.packageName, registration.registeredAt)
+  }
+
+  func unregister(_ token: FCMToken, of user: UserID) throws -> Int {
+    try connection.run(FCMSQL.remove, token, user)
+  }
+
+  func fcmRegistrations(of users: [UserID]) throws -> [UserID: [FCMRegistration]] {
+    var found: [UserID: [FCMRegistration]] = [:]
+    for user in users where found[user] == nil {
+      let rows = try connection.rows(FCMSQL.ofUser, user, read: readFCMRegistration)
+      if !rows.isEmpty { found[user] = rows }
+    }
+    return found
+  }
+
+  func fcmRegistrations(_ tokens: [FCMToken]) throws -> [FCMToken: FCMRegistration] {
+    var found: [FCMToken: FCMRegistration] = [:]
+    for token in tokens where found[token] == nil {
+      found[token] = try connection.first(FCMSQL.one, token, read: readFCMRegistration)
+    }
+    return found
+  }
+
+  func prune(
+    _ token: FCMToken, because reason: String, unlessRegisteredAfter moment: UnixTime,
+    at now: UnixTime
+  ) throws -> Bool {
+    try connection.run(FCMSQL.prune, token, moment, now, reason) > 0
+  }
+
+  func restore(_ tokens: [FCMToken], prunedBecause reason: String) throws -> Int {
+    try tokens.reduce(0) { try $0 + connection.run(FCMSQL.restore, $1, reason) }
+  }
+
+  func deliveredRev(of context: ContextKey, to token: FCMToken) throws -> Int? {
+    try connection.first(FCMSQL.delivered, context, token) { try $0.next() }
+  }
+
+  func raiseDeliveredRev(of context: ContextKey, to token: FCMToken, rev: Int, at moment: UnixTime)
+    throws -> Int
+  {
+    try connection.run(FCMSQL.raise, context, token, rev, moment)
+    return try deliveredRev(of: context, to: token) ?? rev
+  }
+
+  func forgetDeliveredRev(of context: ContextKey, to token: FCMToken) throws {
+    try connection.run(FCMSQL.forget, context, token)
+  }
+
+  func removeFCM(prunedBefore pruned: UnixTime, deliveredBefore delivered: UnixTime, limit: Int)
+    throws -> Int
+  {
+    try connection.run(FCMSQL.removePruned, pruned, limit)
+      + connection.run(FCMSQL.removeDelivered, delivered, limit)
+  }
+}
+
+private func readFCMRegistration(_ row: inout Row) throws -> FCMRegistration {
+  FCMRegistration(
+    userID: try row.next(), token: try row.next(), deviceID: try row.next(),
+    packageName: try row.next(), registeredAt: try row.next())
+}
+
+extension FCMToken: SQLValue {
+  func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    text.bind(to: statement, at: index)
+  }
+
+  static func read(_ statement: OpaquePointer, _ column: Int32) throws -> FCMToken {
+    do {
+      return try FCMToken(String.read(statement, column))
+    } catch let error as FCMTokenError {
+      throw StoreError("the database is damaged: an FCM token \(error)")
+    }
+  }
+}
+
+enum FCMSQL: String, SQLText {
+  case register = """
+    INSERT INTO fcm_tokens (token, user_id, device_id, package, registered_at_ms)
+    VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (token) DO UPDATE SET user_id = excluded.user_id, device_id = excluded.device_id,
+      package = excluded.package, registered_at_ms = excluded.registered_at_ms,
+      pruned_at_ms = NULL, pruned_because = NULL
+    """
+  case replace = """
+    DELETE FROM fcm_tokens
+    WHERE user_id = ?1 AND device_id = ?2 AND package IS ?3 AND token <> ?4
+    """
+  case remove = "DELETE FROM fcm_tokens WHERE token = ?1 AND user_id = ?2"
+  case ofUser = """
+    SELECT user_id, token, device_id, package, registered_at_ms FROM fcm_tokens
+    WHERE user_id = ? AND pruned_at_ms IS NULL ORDER BY registered_at_ms, token
+    """
+  case one = """
+    SELECT user_id, token, device_id, package, registered_at_ms FROM fcm_tokens
+    WHERE token = ? AND pruned_at_ms IS NULL
+    """
+  case prune = """
+    UPDATE fcm_tokens SET pruned_at_ms = ?3, pruned_because = ?4
+    WHERE token = ?1 AND pruned_at_ms IS NULL AND registered_at_ms <= ?2
+    """
+  case restore = """
+    UPDATE fcm_tokens SET pruned_at_ms = NULL, pruned_because = NULL
+    WHERE token = ?1 AND pruned_at_ms IS NOT NULL AND pruned_because = ?2
+    """
+  case delivered = "SELECT rev FROM fcm_delivered WHERE context_key = ? AND token = ?"
+  case raise = """
+    INSERT INTO fcm_delivered (context_key, token, rev, delivered_at_ms) VALUES (?, ?, ?, ?)
+    ON CONFLICT (context_key, token) DO UPDATE SET
+      rev = max(rev, excluded.rev), delivered_at_ms = excluded.delivered_at_ms
+    """
+  case forget = "DELETE FROM fcm_delivered WHERE context_key = ? AND token = ?"
+  case removePruned = """
+    DELETE FROM fcm_tokens WHERE rowid IN (
+      SELECT rowid FROM fcm_tokens WHERE pruned_at_ms < ?1 ORDER BY pruned_at_ms LIMIT ?2)
+    """
+  case removeDelivered = """
+    DELETE FROM fcm_delivered WHERE rowid IN (
+      SELECT rowid FROM fcm_delivered WHERE delivered_at_ms < ?1
+      ORDER BY delivered_at_ms LIMIT ?2)
+    """
+}

@@ -1,0 +1,44 @@
+import Pipeline
+import Pushes
+import Vocabulary
+
+// No rule of these is ever broken on purpose.
+extension ForwardingTransaction {
+  func register(_ registration: FCMRegistration) throws {
+    try inner.register(registration)
+  }
+  func unregister(_ token: FCMToken, of user: UserID) throws -> Int {
+    try inner.unregister(token, of: user)
+  }
+  func fcmRegistrations(of users: [UserID]) throws -> [UserID: [FCMRegistration]] {
+    try inner.fcmRegistrations(of: users)
+  }
+  func fcmRegistrations(_ tokens: [FCMToken]) throws -> [FCMToken: FCMRegistration] {
+    try inner.fcmRegistrations(tokens)
+  }
+  func prune(
+    _ token: FCMToken, because reason: String, unlessRegisteredAfter moment: UnixTime,
+    at now: UnixTime
+  ) throws -> Bool {
+    try inner.prune(token, because: reason, unlessRegisteredAfter: moment, at: now)
+  }
+  func restore(_ tokens: [FCMToken], prunedBecause reason: String) throws -> Int {
+    try inner.restore(tokens, prunedBecause: reason)
+  }
+  func deliveredRev(of context: ContextKey, to token: FCMToken) throws -> Int? {
+    try inner.deliveredRev(of: context, to: token)
+  }
+  func raiseDeliveredRev(of context: ContextKey, to token: FCMToken, rev: Int, at moment: UnixTime)
+    throws -> Int
+  {
+    try inner.raiseDeliveredRev(of: context, to: token, rev: rev, at: moment)
+  }
+  func forgetDeliveredRev(of context: ContextKey, to token: FCMToken) throws {
+    try inner.forgetDeliveredRev(of: context, to: token)
+  }
+  func removeFCM(prunedBefore pruned: UnixTime, deliveredBefore delivered: UnixTime, limit: Int)
+    throws -> Int
+  {
+    try inner.removeFCM(prunedBefore: pruned, deliveredBefore: delivered, limit: limit)
+  }
+}
