@@ -2,6 +2,7 @@ import APNsTransport
 import Cryptography
 import Foundation
 import Pipeline
+import Pushes
 import ServiceRuntime
 import Simulator
 import Vocabulary
@@ -17,6 +18,7 @@ enum SimulatorCommand {
       "a port of its own for the sandbox; without one, one port serves both environments"
     ),
     ("--web-push-port=", "port of the stand-in for a push service. Default: chosen by the kernel"),
+    ("--fcm-port=", "port of the stand-in for FCM. Default: chosen by the kernel"),
     ("--control-port=", "port of the page and the control API. Default 8181"),
     ("--faults=", "file of faults that strike from the start; see below"),
     ("--seed=", "draws tokens and chances; the same seed draws the same"),
@@ -24,7 +26,7 @@ enum SimulatorCommand {
   static let notes = Fault.guide
   static let settingNames = [
     "LOG", "APNS_KEY_FILE", "APNS_KEY_ID", "APNS_TEAM_ID", "APNS_BUNDLE_ID",
-    ContractFiles.settingName,
+    ContractFiles.settingName, "FCM_CREDENTIALS_FILE",
   ]
 
   static func run(_ invocation: Invocation) throws {
@@ -41,6 +43,7 @@ enum SimulatorCommand {
         print("sandbox: https://localhost:\(running.sandboxPort)")
       }
       print("Web Push: https://localhost:\(running.webPushPort)")
+      print("FCM:     https://localhost:\(running.fcmPort)")
       print("web app: http://127.0.0.1:\(running.controlPort)/app/")
       fflush(nil)
       running.run(until: stop)
@@ -70,6 +73,12 @@ enum SimulatorCommand {
     if key != nil, keyID == nil {
       settings.refuse("APNS_KEY_ID", "want ten characters, or a file AuthKey_<KEYID>.p8")
     }
+    let project = settings.value("FCM_CREDENTIALS_FILE") { path in
+      let account = try ServiceAccount(json: Reading.file(path))
+      return FCMProject(
+        projectID: account.projectID, clientEmail: account.clientEmail, key: account.key,
+        tokenURL: account.tokenURL)
+    }
     let contracts = ContractFiles.catalog(reading: &settings)
     guard settings.problems.isEmpty, let key, let keyID else { throw Reading.failure(settings) }
     var simulator = SimulatorSettings(
@@ -81,6 +90,8 @@ enum SimulatorCommand {
       simulator.sandboxPort = try port("sandbox-port", options, default: 0)
     }
     simulator.webPushPort = try port("web-push-port", options, default: 0)
+    simulator.fcmPort = try port("fcm-port", options, default: 0)
+    simulator.fcmProject = project
     simulator.controlPort = try port("control-port", options, default: 8181)
     if let path = options["faults"] { simulator.faults = try faults(path) }
     if let seed = options["seed"] {

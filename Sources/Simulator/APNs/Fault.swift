@@ -45,7 +45,7 @@ package struct Fault: Hashable, Sendable, Codable {
 
   /// Everything that is given must fit; nothing given fits every push.
   package struct Match: Hashable, Sendable, Codable {
-    /// A push type of APNs, or `web-push`.
+    /// A push type of APNs, `web-push`, or `fcm`, whose `reason` is an error code of FCM.
     package var pushType: String?
     /// `start`, `update` or `end`.
     package var event: String?
@@ -180,9 +180,9 @@ package struct Fault: Hashable, Sendable, Codable {
       found.append("match.percent: \(percent), want 0 to 100")
     }
     if let type = match?.pushType, type != WebPushService.pushType,
-      PushType(rawValue: type) == nil
+      type != FCMService.pushType, PushType(rawValue: type) == nil
     {
-      found.append("match.push_type: \(type), want a push type of APNs, or web-push")
+      found.append("match.push_type: \(type), want a push type of APNs, web-push or fcm")
     }
     if let event = match?.event, PushPayload.Event(rawValue: event) == nil {
       found.append("match.event: \(event), want start, update or end")

@@ -20,6 +20,11 @@ import Vocabulary
 /// - `GET /browsers`, `GET /browsers/{id}`: what each browser shows, decrypted.
 /// - `POST /browsers` with a ``BrowserOrder``: a new browser, subscribed at the API.
 /// - `POST /browsers/{id}/offline`, `online`, `unsubscribe`.
+/// - `GET /androids`, `GET /androids/{id}`: what each Android phone shows.
+/// - `POST /androids` with a ``PhoneOrder``: a new Android phone, its token known to the API.
+/// - `POST /androids/{id}/offline`, `online`, `uninstall`, `dismiss {session_id?}`, and `forget`:
+///   its process ends and its notifications go.
+/// - `POST /androids/revoke`: no access token of FCM counts any more.
 /// - `/app/` the web app with its service worker: see ``WebAppRoutes``.
 /// - `GET /faults`, `POST /faults` with an array of ``Fault``: takes the place of all before.
 struct ControlAPI: Sendable {
@@ -29,6 +34,7 @@ struct ControlAPI: Sendable {
   let world: World
   let desk: PhoneDesk
   let browsers: BrowserRoutes
+  let androids: AndroidRoutes
   let webApp: WebAppRoutes
   let stopping: StopSignal
 
@@ -46,7 +52,11 @@ struct ControlAPI: Sendable {
   }
 
   private func route(_ request: HTTPRequest) throws -> HTTPResponse {
-    if let answer = try webApp.answer(request) ?? browsers.answer(request) { return answer }
+    if let answer = try webApp.answer(request) ?? browsers.answer(request)
+      ?? androids.answer(request)
+    {
+      return answer
+    }
     let segments = request.segments
     switch (request.method, segments.first ?? "", segments.count) {
     case ("GET", "", 0): return .page

@@ -111,8 +111,10 @@ struct PhoneDesk: Sendable {
 
   func verdict() -> Verdict {
     let client = HTTPClient(timeout: Self.timeout, caFile: caFile)
-    let (fleet, browsers) = world.read { ($0.fleet, $0.browsers) }
-    return Verdict(of: fleet, browsers: browsers, callsWaiting: line.waiting) { session, phoneID in
+    let (fleet, browsers, androids) = world.read { ($0.fleet, $0.browsers, $0.androids) }
+    return Verdict(
+      of: fleet, browsers: browsers, androids: androids, callsWaiting: line.waiting
+    ) { session, phoneID in
       try ask(session, as: phoneID, with: client)
     } askOwn: { phoneID in
       try get(OwnActivityAnswer.List.self, "/api/activities", as: phoneID, with: client).activities

@@ -25,9 +25,11 @@ package struct PhoneOrder: Hashable, Sendable, Decodable {
   package var budget: PushBudget?
   /// Which contract its app has; absent: the cook session's.
   package var attributesType: String?
+  /// Only of an Android phone: which app it has; absent: the one that the API knows.
+  package var package: String?
 
   enum CodingKeys: String, CodingKey {
-    case id, name, tint, emoji, locale, token, environment, kinds, bell, budget
+    case id, name, tint, emoji, locale, token, environment, kinds, bell, budget, package
     case userID = "user_id"
     case apiURL = "api_url"
     case attributesType = "attributes_type"

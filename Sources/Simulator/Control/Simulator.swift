@@ -26,6 +26,7 @@ package final class Simulator: Sendable {
   private let apns: HTTP2Server
   private let sandbox: HTTP2Server?
   private let webPush: HTTP2Server
+  private let fcm: HTTP2Server
   private let control: HTTPServer
 
   /// Makes the certificates, opens the ports and serves. `now` is the wall clock that stamps,
@@ -67,9 +68,14 @@ package final class Simulator: Sendable {
       port: settings.webPushPort,
       settings: HTTP2Server.Settings(maxConcurrentStreams: settings.streamsMax), elapsed: elapsed,
       handler: WebPushService(world: world).reply)
+    fcm = try certificates.server(
+      port: settings.fcmPort,
+      settings: HTTP2Server.Settings(maxConcurrentStreams: settings.streamsMax), elapsed: elapsed,
+      handler: FCMService(world: world).reply)
     let origin = "https://localhost:\(webPush.port)"
     world.change { state, _ in
       state.webPushOrigin = origin
+      state.fcmProject = settings.fcmProject
       return ((), [])
     }
     inboxes = InboxLine(caFile: settings.apiCAFile, log: log)
@@ -80,6 +86,8 @@ package final class Simulator: Sendable {
       world: world, inboxes: inboxes, apiURL: settings.apiURL, caFile: settings.apiCAFile)
     let api = ControlAPI(
       world: world, desk: desk, browsers: BrowserRoutes(world: world, desk: browserDesk),
+      androids: AndroidRoutes(
+        world: world, line: line, apiURL: settings.apiURL, caFile: settings.apiCAFile),
       webApp: WebAppRoutes(apiURL: settings.apiURL, caFile: settings.apiCAFile),
       stopping: stopping)
     control = try HTTPServer(
@@ -91,6 +99,7 @@ package final class Simulator: Sendable {
   /// The same as ``apnsPort`` when one port serves both.
   package var sandboxPort: UInt16 { sandbox?.port ?? apns.port }
   package var webPushPort: UInt16 { webPush.port }
+  package var fcmPort: UInt16 { fcm.port }
   package var controlPort: UInt16 { control.port }
   /// The stand-in itself: stream limits and connections can be changed from tests.
   package var apnsServer: HTTP2Server { apns }
@@ -102,7 +111,7 @@ package final class Simulator: Sendable {
       "simulator.serving",
       [
         "apns": "https://127.0.0.1:\(apnsPort)", "sandbox": "https://127.0.0.1:\(sandboxPort)",
-        "web_push": "https://localhost:\(webPushPort)",
+        "fcm": "https://localhost:\(fcmPort)", "web_push": "https://localhost:\(webPushPort)",
         "page": "http://127.0.0.1:\(controlPort)/", "ca_file": authorityFile,
       ])
     let (line, world, stopping) = (line, world, stopping)
@@ -122,8 +131,9 @@ package final class Simulator: Sendable {
     apns.stop()
     sandbox?.stop()
     webPush.stop()
+    fcm.stop()
     while !callers.allSatisfy(\.hasEnded) || !looker.hasEnded || !apns.hasStopped
-      || !webPush.hasStopped || !(sandbox?.hasStopped ?? true)
+      || !webPush.hasStopped || !fcm.hasStopped || !(sandbox?.hasStopped ?? true)
     {
       Poll.wait([], atMost: .milliseconds(10))
     }

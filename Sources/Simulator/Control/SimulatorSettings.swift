@@ -9,6 +9,10 @@ package struct SimulatorSettings: Sendable {
   package var sandboxPort: UInt16?
   /// Where the stand-in for a Web Push service listens on 127.0.0.1; 0 lets the kernel choose.
   package var webPushPort: UInt16 = 0
+  /// Where the stand-in for FCM listens on 127.0.0.1; 0 lets the kernel choose.
+  package var fcmPort: UInt16 = 0
+  /// Who may send to Android phones; nil: nobody.
+  package var fcmProject: FCMProject?
   /// Where the control API and the page listen on 127.0.0.1; 0 lets the kernel choose.
   package var controlPort: UInt16 = 0
   /// A directory that exists. The simulator writes `ca.pem` into it, and its own certificate and

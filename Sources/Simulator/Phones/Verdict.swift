@@ -17,6 +17,8 @@ package struct Verdict: Hashable, Sendable, Codable {
   package private(set) var ok = true
   package var phones = 0
   package var browsers = 0
+  /// Android phones.
+  package var androids = 0
   package var sessions = 0
   /// Cards that were compared with the truth.
   package internal(set) var compared = 0
@@ -47,7 +49,7 @@ package struct Verdict: Hashable, Sendable, Codable {
   package internal(set) var unknown: [String] = []
 
   enum CodingKeys: String, CodingKey {
-    case ok, phones, browsers, sounds, sessions, compared, equal, different, differences, missing,
+    case ok, phones, browsers, androids, sounds, sessions, compared, equal, different, differences, missing,
       starts,
       complaints, pushes, unknown
     case leftOut = "left_out"
@@ -62,7 +64,8 @@ package struct Verdict: Hashable, Sendable, Codable {
   /// `ask` gives the truth about a session as the owner of a phone sees it, `askOwn` that about all
   /// other activities of that owner; both throw when there is no answer.
   package init(
-    of fleet: Fleet, browsers: BrowserFleet = BrowserFleet(), callsWaiting: Int,
+    of fleet: Fleet, browsers: BrowserFleet = BrowserFleet(),
+    androids: AndroidFleet = AndroidFleet(), callsWaiting: Int,
     ask: (_ session: SessionID, _ phoneID: String) throws -> SessionAnswer,
     askOwn: (_ phoneID: String) throws -> [OwnActivityAnswer] = { _ in [] }
   ) {
@@ -89,6 +92,8 @@ package struct Verdict: Hashable, Sendable, Codable {
       guard let phone = fleet.phones[id], !phone.identity.app.isCook else { continue }
       judgeActivities(on: phone, askOwn)
     }
+    self.androids = androids.phones.count
+    judge(androids, ask: ask, askOwn: askOwn)
     ok =
       different == 0 && missing == 0 && overdueBanners == 0 && doubledStarts == 0
       && complaintCount == 0

@@ -9,6 +9,9 @@ package final class World: Sendable {
   package struct State: Sendable {
     package var fleet: Fleet
     package var browsers = BrowserFleet()
+    package var androids = AndroidFleet()
+    /// Nil without credentials: then nobody may send.
+    package var fcmProject: FCMProject?
     /// Where browsers' subscriptions lead, `https://localhost:9443`; empty until it is served.
     package var webPushOrigin = ""
     package var faults: FaultPlan
