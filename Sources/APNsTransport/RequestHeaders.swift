@@ -12,11 +12,21 @@ enum RequestHeaders {
     writer.append(":method", "POST")
     writer.append(":scheme", "https")
     writer.append(":authority", authority)
-    writer.append(":path", prefix: "/3/device/", request.token.hex)
+    if let broadcast = request.broadcast {
+      writer.append(":path", prefix: "/4/broadcasts/apps/", broadcast.bundleID)
+    } else {
+      writer.append(":path", prefix: "/3/device/", request.token.hex)
+    }
     writer.append("authorization", token.authorization)
     writer.append("content-type", "application/json")
     writer.append("content-length", String(request.body.count))
-    writer.append("apns-topic", request.topic)
+    if let broadcast = request.broadcast {
+      writer.append("apns-channel-id", broadcast.channelID, isVaried: true)
+      // What Apple calls the id of a request to a channel.
+      writer.append("apns-request-id", request.apnsID, isVaried: true)
+    } else {
+      writer.append("apns-topic", request.topic)
+    }
     writer.append("apns-push-type", request.pushType)
     writer.append("apns-priority", String(request.priority))
     if let expiration = request.expiration {

@@ -37,6 +37,8 @@ package struct Activity: Hashable, Sendable {
   package let createdAt: UnixTime
   package internal(set) var updatedAt: UnixTime
   package internal(set) var endReason: EndReason?
+  /// Nil: each card has pushes of its own.
+  package internal(set) var channel: ActivityChannel?
 
   /// Somebody's card of it, on all phones of that user.
   package struct Recipient: Hashable, Sendable {

@@ -16,6 +16,7 @@ extension Activity: Codable {
     case createdAt = "created_at"
     case updatedAt = "updated_at"
     case endReason = "end_reason"
+    case channel
   }
 
   /// - Throws: `DecodingError` with the field's path.
@@ -42,6 +43,7 @@ extension Activity: Codable {
     updatedAt = try fields.decode(UnixTime.self, forKey: .updatedAt)
     createdAt = try fields.decodeIfPresent(UnixTime.self, forKey: .createdAt) ?? updatedAt
     endReason = try fields.decodeIfPresent(EndReason.self, forKey: .endReason)
+    channel = try fields.decodeIfPresent(ActivityChannel.self, forKey: .channel)
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -62,6 +64,7 @@ extension Activity: Codable {
     try fields.encode(createdAt, forKey: .createdAt)
     try fields.encode(updatedAt, forKey: .updatedAt)
     try fields.encode(endReason, forKey: .endReason)
+    try fields.encode(channel, forKey: .channel)
   }
 }
 

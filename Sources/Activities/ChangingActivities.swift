@@ -69,7 +69,7 @@ extension Activity {
   /// The first mutation.
   package static func start(
     _ key: ActivityKey, attributesType: String, attributes: JSONValue, _ content: ActivityContent,
-    at now: UnixTime
+    channel: ActivityChannel? = nil, at now: UnixTime
   ) -> ActivityChange {
     let activity = Activity(
       key: key, attributesType: attributesType, attributes: attributes, state: .live, rev: 1,
@@ -78,7 +78,7 @@ extension Activity {
       }, alert: content.alert, alertRev: nil, staleAt: content.staleAt,
       relevanceScore: content.relevanceScore, deepLink: content.deepLink,
       expiresAt: content.expiresAt ?? now + ttl, dismissAt: nil, createdAt: now, updatedAt: now,
-      endReason: nil)
+      endReason: nil, channel: channel)
     return ActivityChange(activity: activity, event: .started, mutationName: "start")
   }
 
@@ -87,7 +87,8 @@ extension Activity {
   /// - Returns: nil when it says what is so already.
   /// - Throws: ``ActivityRefusal``.
   package func replaced(
-    attributesType: String, attributes: JSONValue, with content: ActivityContent, at now: UnixTime
+    attributesType: String, attributes: JSONValue, with content: ActivityContent,
+    channel: ActivityChannel? = nil, at now: UnixTime
   ) throws(ActivityRefusal) -> ActivityChange? {
     guard state == .live else { throw .ended }
     guard attributesType == self.attributesType else {
@@ -98,6 +99,11 @@ extension Activity {
       throw .invalid(
         pointer: "/attributes",
         detail: "are others than at the start; they never change, and no card would show it")
+    }
+    guard self.channel?.asksForSame(as: channel) ?? (channel == nil) else {
+      throw .invalid(
+        pointer: "/channel",
+        detail: "is another than at the start; cards listen to what they began with")
     }
     let named = Set(content.states.map(\.user))
     var next = self
@@ -181,6 +187,7 @@ extension Activity {
     next.state = .ended
     next.rev = rev + 1
     next.dismissAt = dismissAt
+    next.channel?.dueAt = channel?.isOurs == true && channel?.isReady == true ? now : nil
     next.endReason = reason
     next.updatedAt = now
     for place in next.recipients.indices where next.recipients[place].isPresent {

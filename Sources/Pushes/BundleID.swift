@@ -7,6 +7,9 @@ package struct BundleID: Hashable, Sendable {
   package static let charactersMax = 155
   /// What a Live Activity's topic has behind the bundle id.
   package static let activitySuffix = ".push-type.liveactivity"
+  /// Broadcasts have no topic; their lane is called so, because what stops them stops no other
+  /// push.
+  package static let broadcastSuffix = ".broadcast"
 
   package let text: String
 

@@ -30,19 +30,23 @@ package struct LiveActivityPayload: Hashable, Sendable {
     package var relevanceScore: Double?
     /// Members beside `aps`, which the app itself reads.
     package var beside: [String: JSONValue]
+    /// Of a start: the channel that the card listens to; nil asks for an update token.
+    package var channelID: String?
 
     package init(
       alert: (title: String, body: String)? = nil, relevanceScore: Double? = nil,
-      beside: [String: JSONValue] = [:]
+      beside: [String: JSONValue] = [:], channelID: String? = nil
     ) {
       self.alert = alert
       self.relevanceScore = relevanceScore
       self.beside = beside
+      self.channelID = channelID
     }
 
     package static func == (left: Self, right: Self) -> Bool {
       left.alert?.title == right.alert?.title && left.alert?.body == right.alert?.body
         && left.relevanceScore == right.relevanceScore && left.beside == right.beside
+        && left.channelID == right.channelID
     }
 
     package func hash(into hasher: inout Hasher) {
@@ -98,7 +102,11 @@ package struct LiveActivityPayload: Hashable, Sendable {
       aps["attributes-type"] = .string(type)
       aps["attributes"] = attributes
       aps["alert"] = ["title": .string(title), "body": .string(body)]
-      aps["input-push-token"] = 1
+      if let channelID = additions.channelID {
+        aps["input-push-channel"] = .string(channelID)
+      } else {
+        aps["input-push-token"] = 1
+      }
     case .update:
       aps["event"] = "update"
       if let (title, body) = additions.alert {

@@ -37,13 +37,16 @@ package final class PushJob: Hashable, Sendable {
   package let traceparent: String?
   /// The body for APNs without `aps.timestamp`; see ``LiveActivityPayload/stamped(_:at:)``.
   package let payload: Data
+  /// Of a push to a channel: whether Apple keeps the newest for phones that are away. Nil for one
+  /// to a token.
+  package let channelStoresNewest: Bool?
 
   package init(
     id: String, event: Event, sessionID: SessionID, userID: UserID, contextKey: ContextKey?,
     rev: Int, hasAlert: Bool = false, token: PushToken, environment: PushEnvironment,
     bundleID: String?,
     collapseID: String?, dedupeKey: String? = nil, deadline: UnixTime, causedAt: UnixTime,
-    traceparent: String?, payload: Data
+    traceparent: String?, payload: Data, channelStoresNewest: Bool? = nil
   ) {
     self.id = id
     self.event = event
@@ -61,6 +64,7 @@ package final class PushJob: Hashable, Sendable {
     self.causedAt = causedAt
     self.traceparent = traceparent
     self.payload = payload
+    self.channelStoresNewest = channelStoresNewest
   }
 
   package static func == (left: PushJob, right: PushJob) -> Bool {
@@ -71,9 +75,13 @@ package final class PushJob: Hashable, Sendable {
       && left.collapseID == right.collapseID && left.dedupeKey == right.dedupeKey
       && left.deadline == right.deadline && left.causedAt == right.causedAt
       && left.traceparent == right.traceparent && left.payload == right.payload
+      && left.channelStoresNewest == right.channelStoresNewest
   }
 
   package func hash(into hasher: inout Hasher) { hasher.combine(id) }
+
+  /// Goes to all cards that listen to a channel; ``token`` stands for that.
+  package var isBroadcast: Bool { channelStoresNewest != nil }
 
   package var isLiveActivity: Bool {
     switch event {
@@ -94,11 +102,13 @@ package final class PushJob: Hashable, Sendable {
   /// `apns-topic`: a Live Activity's is the bundle with Apple's suffix.
   package func topic(bundle configured: String) -> String {
     let bundle = bundleID ?? configured
+    if isBroadcast { return bundle + BundleID.broadcastSuffix }
     return isLiveActivity ? bundle + BundleID.activitySuffix : bundle
   }
 
   /// `apns-expiration` for a push sent `now`: how long APNs may keep it for a phone that is away.
   package func expiration(now: UnixTime) -> Int64 {
+    if channelStoresNewest == false { return 0 }
     let kept: Duration =
       switch event {
       case .start: .seconds(600)

@@ -44,11 +44,16 @@ package struct PushCircumstances: Hashable, Sendable {
   package let isProven: Bool
   /// Whether this job already went to the other environment.
   package let triedOtherEnvironment: Bool
+  /// Whether it went to a channel.
+  package let isBroadcast: Bool
 
-  package init(isLiveActivity: Bool, isProven: Bool, triedOtherEnvironment: Bool) {
+  package init(
+    isLiveActivity: Bool, isProven: Bool, triedOtherEnvironment: Bool, isBroadcast: Bool = false
+  ) {
     self.isLiveActivity = isLiveActivity
     self.isProven = isProven
     self.triedOtherEnvironment = triedOtherEnvironment
+    self.isBroadcast = isBroadcast
   }
 }
 
@@ -91,14 +96,11 @@ extension PushOutcome {
     let words = "\(answer.status) \(answer.reason ?? "without a reason")"
     switch (answer.status, answer.reason) {
     case (200, _): return .done
-    case (410, let reason):
-      return .pruneToken(because: reason ?? "Unregistered", diedAt: answer.timestamp)
-    case (400, "DeviceTokenNotForTopic"):
-      return .pruneTokenUnlessMany(because: "DeviceTokenNotForTopic")
-    case (400, "BadDeviceToken"):
-      let knowsEnvironment = circumstances.isProven || circumstances.triedOtherEnvironment
-      return knowsEnvironment
-        ? .pruneTokenUnlessMany(because: "BadDeviceToken") : .tryOtherEnvironment
+    case (400, "FeatureNotEnabled"): return .openLane(because: words)
+    // A channel is no token: nobody registers it again, so a person has to hear of it.
+    case (400, "BadDeviceToken"), (400, "DeviceTokenNotForTopic"), (410, _):
+      if circumstances.isBroadcast { return .dead(because: words) }
+      return refusedToken(answer, circumstances)
     case (400, "MissingTopic"), (400, "TopicDisallowed"): return .openLane(because: words)
     case (400, "IdleTimeout"): return .sendAgain(because: words)
     case (403, "ExpiredProviderToken"): return .renewProviderToken
@@ -111,6 +113,21 @@ extension PushOutcome {
       return .retry(notBefore: max(least, answer.retryAfter ?? .zero), because: words)
     case (400..<500, _): return .dead(because: words)
     default: return .retry(notBefore: activityWaitAfterServerFault, because: words)
+    }
+  }
+
+  private static func refusedToken(_ answer: PushAnswer, _ circumstances: PushCircumstances)
+    -> Remedy
+  {
+    switch answer.reason {
+    case let reason where answer.status == 410:
+      return .pruneToken(because: reason ?? "Unregistered", diedAt: answer.timestamp)
+    case "DeviceTokenNotForTopic":
+      return .pruneTokenUnlessMany(because: "DeviceTokenNotForTopic")
+    default:
+      let knowsEnvironment = circumstances.isProven || circumstances.triedOtherEnvironment
+      return knowsEnvironment
+        ? .pruneTokenUnlessMany(because: "BadDeviceToken") : .tryOtherEnvironment
     }
   }
 }

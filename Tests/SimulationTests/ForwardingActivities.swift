@@ -19,6 +19,9 @@ extension ForwardingTransaction {
   func earliestActivityExpiry() throws -> UnixTime? {
     try inner.earliestActivityExpiry()
   }
+  func activitiesWithChannelDue(at moment: UnixTime, limit: Int) throws -> [Activity] {
+    try inner.activitiesWithChannelDue(at: moment, limit: limit)
+  }
   func replace(_ seen: Activity, with next: Activity) throws -> Bool {
     try inner.replace(seen, with: next)
   }

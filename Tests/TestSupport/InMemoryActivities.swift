@@ -35,9 +35,18 @@ extension InMemoryTransaction {
     try allActivities().filter { $0.state == .live }.map(\.expiresAt).min()
   }
 
+  func activitiesWithChannelDue(at moment: UnixTime, limit: Int) throws -> [Activity] {
+    let due = try allActivities().compactMap { activity in
+      activity.channel?.dueAt.map { (dueAt: $0, activity: activity) }
+    }.filter { $0.dueAt <= moment }
+    return Array(
+      due.sorted { ($0.dueAt, $0.activity.key) < ($1.dueAt, $1.activity.key) }.prefix(limit)
+    ).map(\.activity)
+  }
+
   func replace(_ seen: Activity, with next: Activity) throws -> Bool {
     guard let stored = try activity(seen.key), stored.state == seen.state, stored.rev == seen.rev,
-      stored.expiresAt == seen.expiresAt
+      stored.expiresAt == seen.expiresAt, stored.channel?.dueAt == seen.channel?.dueAt
     else { return false }
     try save(next)
     return true

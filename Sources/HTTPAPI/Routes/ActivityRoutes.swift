@@ -37,19 +37,23 @@ extension API {
         "attributes", "have another \(name) than the path: the app would register for \(name)")
     }
     let content = content(&body, contract, everybody: nil, call)
+    let channel = body.optionalChannel(now: call.now)
     try body.finish()
     return { rows in
       let before = try rows.activity(key)
+      try checkChannel(channel, of: key, rows)
       try check(call, against: before)
       let change: ActivityChange?
       do throws(ActivityRefusal) {
         change =
           if let before {
             try before.replaced(
-              attributesType: type, attributes: attributes ?? [:], with: content, at: call.now)
+              attributesType: type, attributes: attributes ?? [:], with: content,
+              channel: channel, at: call.now)
           } else {
             Activity.start(
-              key, attributesType: type, attributes: attributes ?? [:], content, at: call.now)
+              key, attributesType: type, attributes: attributes ?? [:], content,
+              channel: channel, at: call.now)
           }
       } catch {
         throw Problem(error, activity: before)
@@ -166,6 +170,9 @@ extension API {
     }
     let activity = change.activity
     try checkSize(of: activity, by: contract)
+    if let obstacle = activity.channelObstacle {
+      throw Problem.invalidField("recipients", obstacle)
+    }
     try rows.save(activity)
     let event = call.event(for: change)
     try rows.save(MutationRecord(change, by: call.caller.userID, event: event))

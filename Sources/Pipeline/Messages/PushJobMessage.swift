@@ -17,6 +17,8 @@ extension PushJob {
     static let collapse = "apns-collapse-id"
     /// True on an update that lights the screen up; else absent.
     static let alert = "x-alert"
+    /// On a push to a channel, whose id `x-token` spells: whether Apple keeps the newest.
+    static let channelStoresNewest = "x-channel-stores-newest"
   }
 
   private static let typePrefix = "push."
@@ -36,6 +38,9 @@ extension PushJob {
     if let collapseID { headers[Header.collapse] = .text(collapseID) }
     if let dedupeKey { headers[JobHeader.dedupe] = .text(dedupeKey) }
     if hasAlert { headers[Header.alert] = .flag(true) }
+    if let channelStoresNewest {
+      headers[Header.channelStoresNewest] = .flag(channelStoresNewest)
+    }
     if let traceparent { headers[Pipeline.Event.Header.traceparent] = .text(traceparent) }
     return Message(
       id: id, type: Self.typePrefix + event.rawValue, contentType: "application/json",
@@ -68,13 +73,19 @@ extension PushJob {
       deadline: UnixTime(
         milliseconds: try message.requiredInteger(Pipeline.Event.Header.deadline)),
       causedAt: UnixTime(milliseconds: try message.requiredInteger(JobHeader.causedAt)),
-      traceparent: message.text(Pipeline.Event.Header.traceparent), payload: message.body)
+      traceparent: message.text(Pipeline.Event.Header.traceparent), payload: message.body,
+      channelStoresNewest: Self.flag(Header.channelStoresNewest, of: message))
     guard !isLiveActivity || contextKey != nil else {
       throw UnreadableJob(description: "header \(Header.context) is missing")
     }
     guard event != .resolve || dedupeKey != nil else {
       throw UnreadableJob(description: "header \(JobHeader.dedupe) is missing")
     }
+  }
+
+  private static func flag(_ name: String, of message: Message) -> Bool? {
+    guard case .flag(let flag)? = message.headers[name] else { return nil }
+    return flag
   }
 
   private static func token(of message: Message) throws(UnreadableJob) -> PushToken {

@@ -1,4 +1,5 @@
 import Foundation
+import Pushes
 import Vocabulary
 
 /// The newest state of one activity: what its phones should show.
@@ -41,15 +42,18 @@ package struct ActivityState: Hashable, Sendable {
     /// Attributes of a card that its own app starts, as JSON text: what can be shown again from a
     /// message alone needs them too. Nil where ``ActivityState/attributes`` holds them.
     package var ownAttributes: String?
+    /// Which channel the card listens to, or this is the state of.
+    package var channel: BroadcastChannel?
 
     package init(
       relevanceScore: Double? = nil, beside: [String: String] = [:], alertsOnUpdate: Bool = false,
-      ownAttributes: String? = nil
+      ownAttributes: String? = nil, channel: BroadcastChannel? = nil
     ) {
       self.ownAttributes = ownAttributes
       self.relevanceScore = relevanceScore
       self.beside = beside
       self.alertsOnUpdate = alertsOnUpdate
+      self.channel = channel
     }
   }
 

@@ -14,8 +14,11 @@ package protocol DrivenActivityRows {
   func expiredActivities(at moment: UnixTime, limit: Int) throws -> [Activity]
   /// The earliest `expiresAt` of a live one; nil when there is none.
   func earliestActivityExpiry() throws -> UnixTime?
-  /// Compare and set: saves `next` if what is stored still has the state, rev and `expiresAt` of
-  /// `seen`.
+  /// Those whose channel is to be looked after at `moment` or earlier: the ones overdue longest
+  /// first, at most `limit`.
+  func activitiesWithChannelDue(at moment: UnixTime, limit: Int) throws -> [Activity]
+  /// Compare and set: saves `next` if what is stored still has the state, rev, `expiresAt` and
+  /// channel's `dueAt` of `seen`.
   ///
   /// - Returns: false when somebody else changed it first; then nothing has happened.
   func replace(_ seen: Activity, with next: Activity) throws -> Bool

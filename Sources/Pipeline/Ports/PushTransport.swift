@@ -22,11 +22,13 @@ package struct PushRequest: Hashable, Sendable {
   package let isProven: Bool
   /// After this the push is pointless; nil: no limit but the transport's own.
   package let deadline: UnixTime?
+  /// Where it goes instead of to ``token``; nil for a push to a token.
+  package let broadcast: BroadcastAddress?
 
   package init(
     number: UInt64, token: PushToken, environment: PushEnvironment, topic: String, pushType: String,
     priority: Int, expiration: Int64?, collapseID: String?, apnsID: String, body: Data,
-    isProven: Bool, deadline: UnixTime? = nil
+    isProven: Bool, deadline: UnixTime? = nil, broadcast: BroadcastAddress? = nil
   ) {
     self.number = number
     self.token = token
@@ -40,6 +42,7 @@ package struct PushRequest: Hashable, Sendable {
     self.body = body
     self.isProven = isProven
     self.deadline = deadline
+    self.broadcast = broadcast
   }
 }
 

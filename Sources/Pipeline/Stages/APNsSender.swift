@@ -121,7 +121,7 @@ package final class APNsSender: Stage {
     var circumstances: PushCircumstances {
       PushCircumstances(
         isLiveActivity: job.isLiveActivity, isProven: isProven,
-        triedOtherEnvironment: triedOtherEnvironment)
+        triedOtherEnvironment: triedOtherEnvironment, isBroadcast: job.isBroadcast)
     }
   }
 
@@ -230,7 +230,8 @@ package final class APNsSender: Stage {
           for: job.event, hasAlert: job.hasAlert, to: job.token,
           frequentPushesEnabled: registration.frequentPushesEnabled, now: now),
         expiration: job.expiration(now: now), collapseID: job.collapseID, apnsID: job.id,
-        body: body, isProven: sending.isProven, deadline: job.deadline))
+        body: body, isProven: sending.isProven, deadline: job.deadline,
+        broadcast: job.broadcastAddress(bundle: bundleID)))
   }
 
   // MARK: Giving up

@@ -177,7 +177,8 @@ package final class PayloadBuilder: Stage {
     let tokens = try transaction.updateTokens(of: states.map(\.contextKey))
     var due: [Due] = []
     for state in states {
-      due += (tokens[state.contextKey] ?? []).map { .state(state, $0) }
+      let registered = tokens[state.contextKey] ?? []
+      due += try state.addressees(registered, in: transaction, now: now).map { .state(state, $0) }
     }
     return due + (try startsDue(for: states, &book, in: transaction, now: now))
   }
@@ -209,7 +210,12 @@ package final class PayloadBuilder: Stage {
       for registration in fitting {
         let key = StartKey(session: state.sessionID, token: registration.token)
         guard !accepted.contains(key) else {
-          book.note(state) { $0.reason = "started already; no update token registered yet" }
+          book.note(state) {
+            $0.reason =
+              state.extras?.channel == nil
+              ? "started already; no update token registered yet"
+              : "started already; the card listens to the channel"
+          }
           continue
         }
         try transaction.save(

@@ -40,13 +40,17 @@ extension ActivityState {
     _ event: PushJob.Event, payload: LiveActivityPayload.Event, to registration: Registration,
     id: String, collapseID: String?
   ) throws -> PushJob {
-    let additions = additions(to: event)
+    var additions = additions(to: event)
+    if event == .start, let channel = extras?.channel, channel.isHeard(by: registration) {
+      additions.channelID = channel.id
+    }
     return PushJob(
       id: id, event: event, sessionID: sessionID, userID: userID, contextKey: contextKey, rev: rev,
       hasAlert: additions.alert != nil, token: registration.token,
       environment: registration.environment, bundleID: registration.bundleID,
       collapseID: collapseID, deadline: deadline, causedAt: causedAt, traceparent: traceparent,
-      payload: try body(of: payload, with: additions))
+      payload: try body(of: payload, with: additions),
+      channelStoresNewest: isOfChannel ? extras?.channel?.storesNewest : nil)
   }
 
   private func body(

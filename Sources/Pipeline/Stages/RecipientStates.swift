@@ -17,6 +17,8 @@ package enum RecipientStates {
     of activity: Activity, by contracts: ContractCatalog, causedAt: UnixTime, deadline: UnixTime?,
     traceparent: String?
   ) throws(ContractBroken) -> [ActivityState] {
+    // Cards begin with the channel they listen to; once it is there, this event comes again.
+    if activity.channel?.isAwaited == true { return [] }
     guard let contract = contracts[activity.attributesType] else {
       throw ContractBroken(
         description: "attributes_type \"\(activity.attributesType.prefix(100))\" is not declared")
@@ -37,6 +39,7 @@ package enum RecipientStates {
           link: contract.linkMember, causedAt: causedAt, deadline: deadline,
           traceparent: traceparent))
     }
+    if let shared = ActivityState.ofChannel(of: activity, showing: states) { states.append(shared) }
     return states
   }
 
@@ -70,7 +73,8 @@ package enum RecipientStates {
       extras: ActivityState.Extras(
         relevanceScore: activity.relevanceScore,
         beside: activity.deepLink.map { [link: $0] } ?? [:],
-        alertsOnUpdate: !hasEnded && activity.alertRev == recipient.rev))
+        alertsOnUpdate: !hasEnded && activity.alertRev == recipient.rev,
+        channel: activity.usableChannel))
   }
 }
 

@@ -40,6 +40,17 @@ extension Migrations {
     """
 }
 
+extension Migrations {
+  /// Step 11: when an activity's channel is to be looked after.
+  static let channels = """
+    ALTER TABLE activities ADD COLUMN channel_due_at_ms INTEGER;
+    CREATE INDEX activities_by_channel ON activities (channel_due_at_ms)
+      WHERE channel_due_at_ms IS NOT NULL;
+
+    PRAGMA user_version = 11;
+    """
+}
+
 extension SQLiteTransaction {
   func activity(_ key: ActivityKey) throws -> Activity? {
     try connection.first(DrivenActivitySQL.one, key, read: readActivity)
@@ -48,7 +59,7 @@ extension SQLiteTransaction {
   func save(_ activity: Activity) throws {
     try connection.run(
       DrivenActivitySQL.save, activity.key, JSONText(data: JSON.encoded(activity)), activity.state,
-      activity.rev, activity.expiresAt)
+      activity.rev, activity.expiresAt, activity.channel?.dueAt)
     try saveRecipients(of: activity)
   }
 
@@ -75,10 +86,15 @@ extension SQLiteTransaction {
     return moment ?? nil
   }
 
+  func activitiesWithChannelDue(at moment: UnixTime, limit: Int) throws -> [Activity] {
+    try connection.rows(DrivenActivitySQL.channelDue, moment, limit, read: readActivity)
+  }
+
   func replace(_ seen: Activity, with next: Activity) throws -> Bool {
     let changed = try connection.run(
       DrivenActivitySQL.replace, next.key, JSONText(data: JSON.encoded(next)), next.state, next.rev,
-      next.expiresAt, seen.state, seen.rev, seen.expiresAt)
+      next.expiresAt, seen.state, seen.rev, seen.expiresAt, next.channel?.dueAt,
+      seen.channel?.dueAt)
     guard changed > 0 else { return false }
     try saveRecipients(of: next)
     return true
@@ -99,10 +115,11 @@ private func readActivity(_ row: inout Row) throws -> Activity {
 enum DrivenActivitySQL: String, SQLText {
   case one = "SELECT json FROM activities WHERE activity_key = ?"
   case save = """
-    INSERT INTO activities (activity_key, json, state, rev, expires_at_ms) VALUES (?, ?, ?, ?, ?)
+    INSERT INTO activities (activity_key, json, state, rev, expires_at_ms, channel_due_at_ms)
+    VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (activity_key) DO UPDATE SET
       json = excluded.json, state = excluded.state, rev = excluded.rev,
-      expires_at_ms = excluded.expires_at_ms
+      expires_at_ms = excluded.expires_at_ms, channel_due_at_ms = excluded.channel_due_at_ms
     """
   case saveRecipient = """
     INSERT INTO activity_recipients (activity_key, user_id, updated_at_ms) VALUES (?, ?, ?)
@@ -117,9 +134,15 @@ enum DrivenActivitySQL: String, SQLText {
     SELECT json FROM activities WHERE state = 'live' AND expires_at_ms <= ?
     ORDER BY expires_at_ms LIMIT ?
     """
+  case channelDue = """
+    SELECT json FROM activities WHERE channel_due_at_ms <= ?
+    ORDER BY channel_due_at_ms, activity_key LIMIT ?
+    """
   case earliestExpiry = "SELECT min(expires_at_ms) FROM activities WHERE state = 'live'"
   case replace = """
-    UPDATE activities SET json = ?2, state = ?3, rev = ?4, expires_at_ms = ?5
+    UPDATE activities SET json = ?2, state = ?3, rev = ?4, expires_at_ms = ?5,
+      channel_due_at_ms = ?9
     WHERE activity_key = ?1 AND state = ?6 AND rev = ?7 AND expires_at_ms = ?8
+      AND channel_due_at_ms IS ?10
     """
 }
