@@ -84,7 +84,9 @@ let package = Package(
       ]),
     library(
       "APNsTransport",
-      ["HTTP2", "Cryptography", "Pushes", "Pipeline", "ServiceRuntime", "Vocabulary"]),
+      [
+        "HTTP2", "HTTPClient", "Cryptography", "Pushes", "Pipeline", "ServiceRuntime", "Vocabulary",
+      ]),
     library(
       "WebPushTransport",
       ["CCurl", "CLinux", "HTTPClient", "Pushes", "Pipeline", "ServiceRuntime", "Vocabulary"]),

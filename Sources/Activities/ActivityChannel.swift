@@ -24,6 +24,8 @@ package struct ActivityChannel: Hashable, Sendable {
   package let environment: Environment
   /// Nil: the bundle that the sender is configured with.
   package let bundleID: String?
+  /// The bundle that it is of; nil until it is ready.
+  package internal(set) var app: String?
   /// Apple's, opaque. Nil until Apple has made it.
   package internal(set) var id: String?
   package internal(set) var storage: Storage
@@ -46,6 +48,7 @@ package struct ActivityChannel: Hashable, Sendable {
     self.storage = storage
     self.environment = environment
     self.bundleID = bundleID
+    app = nil
     isReady = false
     problem = nil
     dueAt = now
@@ -105,10 +108,13 @@ extension Activity {
 
   /// Apple made it, or said that it is there. Of an activity that ended meanwhile it is to be
   /// deleted.
-  package func withChannel(id: String, storage: ActivityChannel.Storage, at now: UnixTime)
-    -> Activity
-  {
+  ///
+  /// `app`: the bundle that it is of.
+  package func withChannel(
+    id: String, storage: ActivityChannel.Storage, of app: String, at now: UnixTime
+  ) -> Activity {
     var next = self
+    next.channel?.app = app
     next.channel?.id = id
     next.channel?.storage = storage
     next.channel?.isReady = true
@@ -142,6 +148,11 @@ extension Activity {
     return next
   }
 
+  /// That the cards have their channel now, or go without; the rev says nothing of it.
+  package var tellingOfChannel: ActivityChange {
+    ActivityChange(activity: self, event: .updated, mutationName: "channel")
+  }
+
   /// Why these cards cannot share a channel; nil when they can.
   package var channelObstacle: String? {
     guard channel != nil else { return nil }
@@ -161,7 +172,7 @@ extension ActivityChannel: Codable {
     case isOurs = "ours"
     case environment
     case bundleID = "bundle_id"
-    case id, storage
+    case app, id, storage
     case isReady = "ready"
     case problem
     case dueAt = "due_at"

@@ -10,19 +10,25 @@ package struct BroadcastChannel: Hashable, Sendable, Codable {
   /// expiration but 0.
   package let storesNewest: Bool
   package let environment: PushEnvironment
-  /// Nil: the bundle the sender is configured with.
-  package let bundleID: String?
+  package let bundleID: String
+  /// Whether that is the one that the sender is configured with.
+  package let isOfConfiguredBundle: Bool
 
-  package init(id: String, storesNewest: Bool, environment: PushEnvironment, bundleID: String?) {
+  package init(
+    id: String, storesNewest: Bool, environment: PushEnvironment, bundleID: String,
+    isOfConfiguredBundle: Bool
+  ) {
     self.id = id
     self.storesNewest = storesNewest
     self.environment = environment
     self.bundleID = bundleID
+    self.isOfConfiguredBundle = isOfConfiguredBundle
   }
 
   /// Whether a card that is started with this registration can listen to it.
   package func isHeard(by registration: Registration) -> Bool {
-    registration.environment == environment && registration.bundleID == bundleID
+    guard registration.environment == environment else { return false }
+    return registration.bundleID.map { $0 == bundleID } ?? isOfConfiguredBundle
   }
 
   /// Stands for the channel in the registry, where the newest rev that it took is noted as that of
@@ -30,11 +36,18 @@ package struct BroadcastChannel: Hashable, Sendable, Codable {
   ///
   /// - Throws: ``PushTokenError`` for an id that is empty or longer than any.
   package func address() throws(PushTokenError) -> PushToken {
-    try PushToken(hex: Data(id.utf8).hexDigits)
+    try PushToken(spelling: id)
   }
 }
 
 extension PushToken {
+  /// Stands for a channel.
+  ///
+  /// - Throws: ``PushTokenError`` for an id that is empty or longer than any.
+  package init(spelling channelID: String) throws(PushTokenError) {
+    try self.init(hex: Data(channelID.utf8).hexDigits)
+  }
+
   /// The channel id that these digits spell; nil when they spell no text.
   package var channelID: String? {
     var bytes: [UInt8] = []

@@ -41,6 +41,10 @@ extension Command {
       options: TokensCommand.options, words: ["list", "prune", "restore", "bind"],
       run: TokensCommand.run),
     Command(
+      "channels", "the broadcast channels that Apple keeps for an app",
+      settings: ChannelsCommand.settingNames, options: ChannelsCommand.options,
+      operand: ChannelsCommand.operand, run: ChannelsCommand.run),
+    Command(
       "contract", "says what ActivityKit would swallow, and writes the app's Swift struct",
       options: ContractCommand.options, operand: ContractCommand.operand,
       run: ContractCommand.run),

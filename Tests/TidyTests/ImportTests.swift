@@ -42,7 +42,9 @@ import Testing
     ),
     (
       "APNsTransport",
-      ["Vocabulary", "Cryptography", "Pushes", "ServiceRuntime", "Pipeline", "HTTP2"],
+      [
+        "Vocabulary", "Cryptography", "Pushes", "ServiceRuntime", "Pipeline", "HTTPClient", "HTTP2",
+      ],
       runnersMayImport
     ),
     (

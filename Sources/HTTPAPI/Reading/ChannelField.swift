@@ -43,11 +43,9 @@ extension API {
     _ channel: ActivityChannel?, of key: ActivityKey, _ rows: any StoreTransaction
   ) throws {
     guard let id = channel?.id else { return }
-    let address = BroadcastChannel(
-      id: id, storesNewest: false, environment: .production, bundleID: nil)
     let token: PushToken
-    do {
-      token = try address.address()
+    do throws(PushTokenError) {
+      token = try PushToken(spelling: id)
     } catch {
       throw Problem.invalidField("channel", "id \(error)")
     }

@@ -63,10 +63,11 @@ extension ActivityState {
 extension Activity {
   /// The channel that its cards listen to; nil for one that is awaited, or that Apple refused.
   package var usableChannel: BroadcastChannel? {
-    guard let channel, channel.isReady, let id = channel.id else { return nil }
+    guard let channel, channel.isReady, let id = channel.id, let app = channel.app
+    else { return nil }
     return BroadcastChannel(
       id: id, storesNewest: channel.storage == .newest,
       environment: channel.environment == .sandbox ? .sandbox : .production,
-      bundleID: channel.bundleID)
+      bundleID: app, isOfConfiguredBundle: channel.bundleID == nil)
   }
 }

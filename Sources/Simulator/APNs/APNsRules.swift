@@ -58,7 +58,7 @@ package struct APNsRules: Sendable {
     return String(token)
   }
 
-  private func refuseDuplicates(_ headers: [APNsRequest.Header]) throws(APNsRefusal) {
+  func refuseDuplicates(_ headers: [APNsRequest.Header]) throws(APNsRefusal) {
     var seen: Set<String> = []
     for header in headers where !seen.insert(header.name).inserted { throw .duplicateHeaders }
   }
@@ -81,7 +81,7 @@ package struct APNsRules: Sendable {
     return type
   }
 
-  private func priority(_ value: String?, type: PushType) throws(APNsRefusal) -> Int {
+  func priority(_ value: String?, type: PushType) throws(APNsRefusal) -> Int {
     // Absent means 10, and 10 is an error for a background push.
     guard let priority = ["1": 1, "5": 5, "10": 10][value ?? "10"] else { throw .badPriority }
     switch type {
@@ -91,7 +91,7 @@ package struct APNsRules: Sendable {
     }
   }
 
-  private func expiration(_ value: String?) throws(APNsRefusal) -> PushExpiration {
+  func expiration(_ value: String?) throws(APNsRefusal) -> PushExpiration {
     guard let value else { return .appleDecides }
     guard !value.isEmpty, value.utf8.allSatisfy({ (48...57).contains($0) }),
       let seconds = Int64(value)

@@ -23,6 +23,9 @@ struct APNsService: Sendable {
       headers: request.headers.map { APNsRequest.Header($0.name, $0.value) },
       body: Array(request.body))
     return world.change { world, now in
+      if let answer = world.manage(asked, in: environment, at: now) {
+        return (.respond(answer), [])
+      }
       let narrows = world.faults.narrowsConnections
       let fault = conduct.fault(on: request.connection, struck: world.fault(striking: asked))
       let outcome = world.settle(

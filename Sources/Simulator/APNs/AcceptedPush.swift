@@ -15,11 +15,13 @@ package struct AcceptedPush: Hashable, Sendable {
   package let contentType: String?
   /// A failure is what no phone can read; APNs does not look.
   package let payload: Result<PushPayload, Finding.Failure>
+  /// It came over a channel, which keeps its own newest.
+  package let isBroadcast: Bool
 
   package init(
     token: String, use: TokenUse, type: PushType, topic: String, priority: Int,
     expiration: PushExpiration, apnsID: String?, collapseID: String?, contentType: String?,
-    payload: Result<PushPayload, Finding.Failure>
+    payload: Result<PushPayload, Finding.Failure>, isBroadcast: Bool = false
   ) {
     self.token = token
     self.use = use
@@ -31,6 +33,7 @@ package struct AcceptedPush: Hashable, Sendable {
     self.collapseID = collapseID
     self.contentType = contentType
     self.payload = payload
+    self.isBroadcast = isBroadcast
   }
 
   /// Whether APNs would still deliver it at that moment.

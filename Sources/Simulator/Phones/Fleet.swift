@@ -248,6 +248,8 @@ package struct PushRecord: Hashable, Sendable, Codable {
   package var session: String?
   /// The token's first eight digits; those of the simulator open nothing.
   package let token: String
+  /// Of a broadcast; nil for a push to a token.
+  package var channel: String?
   package let pushType: String?
   /// `start`, `update` or `end`; nil for other push types.
   package let event: String?
@@ -269,7 +271,7 @@ package struct PushRecord: Hashable, Sendable, Codable {
   package let connection: Int
 
   enum CodingKeys: String, CodingKey {
-    case number, at, phone, session, token
+    case number, at, phone, session, token, channel
     case pushType = "push_type"
     case event, rev, stamp, priority
     case apnsID = "apns_id"

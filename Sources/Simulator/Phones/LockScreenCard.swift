@@ -25,6 +25,8 @@ package struct LockScreenCard: Hashable, Sendable {
   package let activityID: String
   /// Lower-case digits; APNs makes a new one for each activity, and sometimes another later.
   package internal(set) var updateToken: String
+  /// The channel that it listens to instead; nil when its token is registered.
+  package let channelID: String?
   package let origin: Origin
   /// Which contract its app has.
   package let attributesType: String

@@ -31,7 +31,8 @@ extension VirtualPhone {
     let isDoubled = cards.contains { $0.sessionID == subject }
     var effects = add(
       attributes, showing: state, subject: subject, origin: .push, timestamp: timestamp,
-      staleAt: payload.staleAt, at: now, mint: &mint)
+      staleAt: payload.staleAt, listeningTo: payload.text("input-push-channel"), at: now,
+      mint: &mint)
     if hasSound { effects += sound(Sound(source: .start, subject: subject.text)) }
     if isDoubled {
       effects.append(

@@ -28,6 +28,8 @@ package struct VirtualPhone: Hashable, Sendable {
   package private(set) var isInstalled = true
   /// The one push that APNs keeps while the phone is offline.
   package private(set) var held: AcceptedPush?
+  /// What the channels of its cards keep meanwhile, by the card's update token.
+  private var heldBroadcasts: [String: AcceptedPush] = [:]
   /// Newest first.
   package internal(set) var sounds: [Sound] = []
   /// What its bell shows; nil before the first look.
@@ -85,6 +87,10 @@ package struct VirtualPhone: Hashable, Sendable {
       counts.expired += 1
       return
     }
+    if push.isBroadcast {
+      heldBroadcasts[push.token] = push
+      return
+    }
     if held != nil { counts.overwritten += 1 }
     held = push
   }
@@ -130,13 +136,16 @@ extension VirtualPhone {
   /// Delivers what APNs kept, unless it has expired.
   package mutating func goOnline(at now: UnixTime, mint: inout TokenMint) -> [PhoneEffect] {
     isOnline = true
-    guard let push = held else { return [] }
+    let waiting = [held].compactMap(\.self) + heldBroadcasts.sorted { $0.key < $1.key }.map(\.value)
     held = nil
-    guard push.isDeliverable(at: now) else {
-      counts.expired += 1
-      return []
+    heldBroadcasts = [:]
+    return waiting.flatMap { push -> [PhoneEffect] in
+      guard push.isDeliverable(at: now) else {
+        counts.expired += 1
+        return []
+      }
+      return receive(push, at: now, mint: &mint)
     }
-    return receive(push, at: now, mint: &mint)
   }
 
   /// Swipes the card of a session away, or every card when `session` is nil.
@@ -155,7 +164,8 @@ extension VirtualPhone {
   package mutating func rotateTokens(mint: inout TokenMint) -> [PhoneEffect] {
     guard isInstalled else { return [] }
     var calls = identity.registrations
-    for index in cards.indices where cards[index].standing.isLive {
+    for index in cards.indices
+    where cards[index].standing.isLive && cards[index].channelID == nil {
       retiredTokens.append(cards[index].updateToken)
       cards[index].updateToken = mint.activityToken()
       calls.append(identity.registration(of: cards[index]))
@@ -190,18 +200,21 @@ extension VirtualPhone {
 
   mutating func add(
     _ attributes: JSONValue, showing state: JSONValue, subject: SessionID,
-    origin: LockScreenCard.Origin, timestamp: Int64, staleAt: UnixTime?, at now: UnixTime,
-    mint: inout TokenMint
+    origin: LockScreenCard.Origin, timestamp: Int64, staleAt: UnixTime?,
+    listeningTo channel: String? = nil, at now: UnixTime, mint: inout TokenMint
   ) -> [PhoneEffect] {
     let card = LockScreenCard(
-      activityID: mint.uuid(), updateToken: mint.activityToken(), origin: origin,
+      activityID: mint.uuid(), updateToken: mint.activityToken(), channelID: channel,
+      origin: origin,
       attributesType: identity.app.attributesType, attributes: attributes, contentState: state,
       contextKey: identity.app.contract.contextKey(
         ofAttributes: attributes, user: identity.userID),
       sessionID: subject, timestamp: timestamp, standing: .active,
       staleAt: staleAt, dismissAt: nil, startedAt: now, changedAt: now)
     cards.append(card)
-    return [.call(identity.registration(of: card)), .call(identity.report("active", of: card))]
+    // A card that listens to a channel has no token of its own to register.
+    let registration = channel == nil ? [PhoneEffect.call(identity.registration(of: card))] : []
+    return registration + [.call(identity.report("active", of: card))]
   }
 }
 

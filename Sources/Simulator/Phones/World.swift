@@ -12,6 +12,7 @@ package final class World: Sendable {
     package var androids = AndroidFleet()
     /// Nil without credentials: then nobody may send.
     package var fcmProject: FCMProject?
+    package var channels = ChannelBook()
     /// Where browsers' subscriptions lead, `https://localhost:9443`; empty until it is served.
     package var webPushOrigin = ""
     package var faults: FaultPlan
@@ -115,8 +116,7 @@ extension World.State {
       }
     } else {
       do {
-        let push = try accept(request, on: number, in: environment, at: now)
-        effects = fleet.deliver(push, at: now)
+        effects = try accept(request, on: number, in: environment, at: now)
       } catch {
         refusal = error
       }
@@ -139,7 +139,7 @@ extension World.State {
 
   private mutating func accept(
     _ request: APNsRequest, on number: Int, in environment: APNsEnvironment?, at now: UnixTime
-  ) throws(APNsRefusal) -> AcceptedPush {
+  ) throws(APNsRefusal) -> [OwnedEffect] {
     let connection = World.Connection(environment: environment, number: number)
     var history = connections[connection] ?? ProviderTokenHistory()
     defer {
@@ -150,9 +150,17 @@ extension World.State {
         connections[oldest] = nil
       }
     }
-    return try fleet.rules.accept(request, on: &history, at: now) { token in
+    if request.isBroadcast {
+      return try broadcast(request, on: &history, in: environment, at: now)
+    }
+    let push = try fleet.rules.accept(request, on: &history, at: now) { token in
       fleet.standing(of: token, in: environment)
     }
+    let effects = fleet.deliver(push, at: now)
+    guard push.use == .pushToStart, let phone = fleet.phoneID(ofToken: push.token) else {
+      return effects
+    }
+    return effects + fleet.catchUp(on: phone, with: channels, at: now)
   }
 }
 
@@ -181,7 +189,8 @@ extension PushRecord {
     let state = payload?.aps["content-state"]
     self.at = now
     self.phone = phone
-    token = String(request.token.prefix(8))
+    token = request.isBroadcast ? "" : String(request.token.prefix(8))
+    channel = request.value("apns-channel-id")
     pushType = request.value("apns-push-type")
     event = payload?.event?.rawValue
     rev = if case .integer(let rev) = state?["rev"] { Int(exactly: rev) } else { nil }

@@ -1,4 +1,5 @@
 import APNsTransport
+import Cryptography
 import Foundation
 import Pipeline
 import Pushes
@@ -9,6 +10,7 @@ struct APNsWiring: Sendable {
   static let settingNames = [
     "APNS_KEY_FILE", "APNS_KEY_ID", "APNS_TEAM_ID", "APNS_BUNDLE_ID", "APNS_URL_PRODUCTION",
     "APNS_URL_SANDBOX", "APNS_CA_FILE", "APNS_CONNECTIONS", "APNS_TIMEOUT_SECONDS",
+    "APNS_CHANNELS_URL_PRODUCTION", "APNS_CHANNELS_URL_SANDBOX", "APNS_CHANNELS_KEPT_SECONDS",
   ]
 
   private let keyFile: String
@@ -16,6 +18,9 @@ struct APNsWiring: Sendable {
   private let teamID: String
   let bundleID: String
   private let transport: APNsTransportSettings
+  private let channelServers: [PushEnvironment: String]
+  /// From an activity's end to the deletion of its channel.
+  let channelsKept: Duration
 
   /// Notes problems in `settings`; then the value is of no use.
   init(reading settings: inout SettingsReader) {
@@ -46,6 +51,52 @@ struct APNsWiring: Sendable {
     transport.connectionsMax = transport.connectionsPerEnvironment * 2 + 2
     transport.requestTimeout = settings.seconds("APNS_TIMEOUT_SECONDS", in: 1...60, default: 10)
     self.transport = transport
+    var servers = ChannelManagement.apple
+    for (name, environment) in [
+      ("APNS_CHANNELS_URL_PRODUCTION", PushEnvironment.production),
+      ("APNS_CHANNELS_URL_SANDBOX", PushEnvironment.sandbox),
+    ] {
+      if let url = settings.value(name, Self.url) { servers[environment] = url.absoluteString }
+    }
+    channelServers = servers
+    channelsKept = settings.seconds("APNS_CHANNELS_KEPT_SECONDS", in: 0...86_400, default: 28_800)
+  }
+
+  /// Apple's management of broadcast channels.
+  ///
+  /// - Throws: ``CommandFailure`` when the key cannot be used.
+  func makeChannels(time: any TimeSource, log: Log, metrics: Metrics) throws -> ChannelManagement {
+    do {
+      let tokens = try ProviderTokens(
+        keyFile: keyFile, keyID: keyID, teamID: teamID, time: time, log: log, metrics: metrics)
+      return ChannelManagement(
+        servers: channelServers, tokens: tokens, authorityFile: transport.authorityFile,
+        timeout: transport.requestTimeout, newRequestID: { UUIDText.v7(now: time.now()) })
+    } catch {
+      throw CommandFailure(.configuration, "APNs: \(error)")
+    }
+  }
+
+  /// The thread that looks after channels.
+  func startChannels(_ process: RoleProcess, store: any Store) throws -> (
+    name: String, thread: OwnedThread
+  ) {
+    let name = "channel-keeping"
+    // What cannot be used is found before the thread starts.
+    _ = try makeChannels(time: process.time, log: process.log, metrics: process.metrics)
+    let thread = OwnedThread.start(named: name) {
+      do {
+        let service = try makeChannels(
+          time: process.time, log: process.log, metrics: process.metrics)
+        let keeping = ChannelKeeping(
+          store: store, service: service, bundleID: bundleID, kept: channelsKept,
+          time: process.time, log: process.log, metrics: process.metrics, health: process.health)
+        keeping.run(until: process.stop)
+      } catch {
+        process.fail(error as? CommandFailure ?? CommandFailure(.software, "\(name): \(error)"))
+      }
+    }
+    return (name, thread)
   }
 
   func makeTransport(_ process: RoleProcess) throws -> APNsTransport {

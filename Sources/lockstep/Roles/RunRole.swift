@@ -49,6 +49,7 @@ enum RunRole {
       let health = process.health.scoped(to: worker.name, effect: .degrades)
       loops.append((worker.name, try worker.start(in: process, with: equipment, health: health)))
     }
+    loops.append(try apns.startChannels(process, store: store))
     try process.runUntilStopped(loops)
   }
 }

@@ -61,7 +61,8 @@ struct WorkerRole: Sendable {
       store: try StoreWiring.open(databasePath), broker: broker, prefetch: prefetch,
       contracts: contracts, apns: apns, webPush: webPush, fcm: fcm)
     let thread = try start(in: process, with: equipment, health: process.health)
-    try process.runUntilStopped([(name, thread)])
+    let channels = try apns.map { try $0.startChannels(process, store: equipment.store) }
+    try process.runUntilStopped([(name, thread)] + [channels].compactMap(\.self))
   }
 
   /// Nil: what queues.yaml says.
