@@ -3,8 +3,8 @@ import ServiceRuntime
 import Vocabulary
 
 /// Removes what has grown old: records of what happened, sessions and activities that are over,
-/// notifications, and what was pruned long ago. Prunes tokens that no phone registered for long. A little at a time, so
-/// that those who work wait for nothing.
+/// notifications, and what was pruned long ago. Prunes tokens that no phone registered for long. A
+/// little at a time, so that those who work wait for nothing.
 ///
 /// Any number may run. One thread runs one.
 package final class RecordKeeping {
