@@ -4,7 +4,7 @@ import Testing
 @Suite struct SystemdTests {
   private static let folder = "deploy/systemd"
   private static let roles = [
-    "api", "payload-builder", "apns-sender", "notifier", "webpush-sender", "ops",
+    "api", "payload-builder", "apns-sender", "notifier", "webpush-sender", "ops", "fcm-sender",
   ]
 
   private static func unit(_ role: String) throws -> String {

@@ -105,6 +105,7 @@ struct DashboardFile {
         [
           ("sum(lockstep_pushes_in_flight)", "in flight"),
           ("sum(lockstep_webpushes_in_flight)", "Web Pushes in flight"),
+          ("sum(lockstep_fcm_in_flight)", "FCM messages in flight"),
           ("sum(lockstep_apns_connections)", "connections"),
         ]),
       DashboardPanel(

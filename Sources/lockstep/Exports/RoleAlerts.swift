@@ -93,6 +93,11 @@ enum RoleAlerts {
       lasting: .zero, severity: .page,
       summary: "Many tokens were refused alike; pruning stopped and was taken back."),
     AlertRule(
+      name: "LockstepFCMIncident",
+      expression: "sum(increase(lockstep_fcm_incidents_total[15m])) > 0",
+      lasting: .zero, severity: .page,
+      summary: "FCM refuses the project or its credentials: no Android phone is told."),
+    AlertRule(
       name: "LockstepProviderTokenOld",
       expression: """
         lockstep_provider_token_age_seconds > 3500

@@ -39,9 +39,9 @@ final class Installation {
     try #require(made.code == 0, "\(made.errors)")
     keys = try JSONWebKeySet(
       parsing: Data(contentsOf: directory.appending(path: "auth-keys.json")))
-    let free = try Programs.run(Programs.demo, ["free-ports", "\(Role.allCases.count + 3)"])
+    let free = try Programs.run(Programs.demo, ["free-ports", "\(Role.allCases.count + 4)"])
     ports = free.output.split(separator: "\n").compactMap { UInt16($0) }
-    try #require(ports.count == Role.allCases.count + 3, "\(free.errors)")
+    try #require(ports.count == Role.allCases.count + 4, "\(free.errors)")
     settings = [
       "LOCKSTEP_AMQP_URL": self.broker.url,
       "LOCKSTEP_QUEUES_FILE": Programs.queuesFile.path(percentEncoded: false),
@@ -83,6 +83,9 @@ final class Installation {
   /// Of the simulator's stand-in for browsers' push services.
   var webPushPort: UInt16 { ports[2] }
 
+  /// Of the simulator's stand-in for FCM.
+  var fcmPort: UInt16 { ports[Role.allCases.count + 3] }
+
   func adminURL(of role: Role) -> String { "http://127.0.0.1:\(port(of: role))" }
 
   @discardableResult
@@ -118,6 +121,7 @@ final class Installation {
         [
           "--directory", directory.path(percentEncoded: false), "--apns-port", "\(ports[0])",
           "--control-port", "\(port(of: .simulator))", "--web-push-port", "\(webPushPort)",
+          "--fcm-port", "\(fcmPort)",
           "--api", apiURL,
         ] + simulatorOptions
     } else {

@@ -7,6 +7,8 @@ enum Role: String, CaseIterable {
   case notifier
   /// Only where ``Installation/offerWebPush()`` was called.
   case webPushSender = "webpush-sender"
+  /// Only where ``Installation/offerFCM()`` was called.
+  case fcmSender = "fcm-sender"
   /// All roles in one process.
   case run
   /// Serves the operators' page.
