@@ -22,7 +22,9 @@ package final class ChannelManagement: ChannelService {
 
   /// - Parameters:
   ///   - servers: `https://host:port`, without a slash at the end.
+  ///   - tokens: of the key that pushes are made with.
   ///   - authorityFile: PEM; nil: the system's store.
+  ///   - timeout: of one call.
   ///   - newRequestID: a lower-case UUID for each call.
   package init(
     servers: [PushEnvironment: String], tokens: any ProviderTokenSource, authorityFile: String?,

@@ -117,7 +117,8 @@ package final class ChannelKeeping {
       switch answer {
       case .done(let value): next = done(current, value, now)
       // What the request itself is refused for no repetition mends.
-      case .refused(let status, let reason) where (400..<500).contains(status) && status != 403
+      case .refused(let status, let reason)
+      where (400..<500).contains(status) && status != 403
         && status != 429:
         next =
           mayRefuse
@@ -129,7 +130,8 @@ package final class ChannelKeeping {
       guard isSettled else { return false }
       try rows.append(
         Event.outboxEntry(
-          for: next.tellingOfChannel, by: nil, id: EventID(UUIDText.v7(now: now)), at: now, traceparent: nil,
+          for: next.tellingOfChannel, by: nil, id: EventID(UUIDText.v7(now: now)), at: now,
+          traceparent: nil,
           source: "/lockstep/apns-sender"))
       return true
     }

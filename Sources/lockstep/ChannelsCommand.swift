@@ -38,7 +38,9 @@ enum ChannelsCommand {
     switch words[0] {
     case "list":
       var table = Table(["channel_id", "bundle_id", "environment"])
-      for id in try value(service.list(in: app)) { table.add([.string(id), .string(app.bundleID), .string(name)]) }
+      for id in try value(service.list(in: app)) {
+        table.add([.string(id), .string(app.bundleID), .string(name)])
+      }
       prints.table(table, otherwise: "no channels")
     case "read":
       let storesNewest = try value(service.read(words[1], in: app))

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPClient
 import Pipeline
 import TestSupport
 import Testing
@@ -58,12 +59,11 @@ extension EndToEnd {
     @Test func `each update of three phones is one broadcast, and all show the truth`() throws {
       let installation = try installation(kept: 0)
       let phones = installation.phones
-      let first = try installation.serve(
-        "PUT", "list-1", Self.start("list-1", channel: "create"))
+      let wish = Self.start("list-1", channel: "create")
+      let first = try installation.serve("PUT", "list-1", wish)
       try phones.awaitTruth(cards: 3)
       // Said again it is the same.
-      let again = try installation.serve(
-        "PUT", "list-1", Self.start("list-1", channel: "create"))
+      let again = try installation.serve("PUT", "list-1", wish)
       #expect(again["rev"] == first["rev"])
       let id = try #require(again["channel"]?["id"]?.text)
       #expect(try channels(installation, "list").contains(id))
@@ -109,10 +109,11 @@ extension EndToEnd {
     @Test func `who joins later listens too, and states of their own are refused`() throws {
       let installation = try installation()
       let phones = installation.phones
-      try installation.serve("PUT", "list-1", Self.start("list-1", channel: ["storage": "none"]))
+      let first = Self.start("list-1", channel: ["storage": "none"])
+      try installation.serve("PUT", "list-1", first)
       try phones.awaitTruth(cards: 3)
       try phones.add("late", app: "ShoppingActivityAttributes")
-      var wish = Self.start("list-1", channel: ["storage": "none"])
+      var wish = first
       if case .object(var members) = wish {
         members["recipients"] = .array((Self.fans + ["late"]).map { ["user_id": .string($0)] })
         wish = .object(members)
@@ -121,15 +122,9 @@ extension EndToEnd {
       try phones.awaitTruth(cards: 4)
       try installation.serve("PATCH", "list-1", ["content_state": Self.state(3)])
       try phones.awaitTruth(cards: 4)
-      let answer = try installation.client.send(
-        "PATCH", "\(installation.apiURL)/api/activities/list-1",
-        headers: [
-          "authorization": "Bearer \(try installation.token("kitchen", scope: "service"))",
-          "content-type": "application/json",
-        ],
-        body: JSONValue.object([
-          "recipients": [["user_id": "mia", "content_state": Self.state(5)]]
-        ]).encoded)
+      let own: JSONValue = ["recipients": [["user_id": "mia", "content_state": Self.state(5)]]]
+      let answer = try installation.send(
+        "kitchen", "PATCH", "/api/activities/list-1", own.encoded)
       #expect(answer.status == 422)
       #expect(answer.text.contains("one state on all cards"))
     }

@@ -9,6 +9,7 @@ import Vocabulary
     var isLiveActivity = true
     var isProven = true
     var triedOtherEnvironment = false
+    var isBroadcast = false
     var retryAfter: Duration?
     let remedy: Remedy
 
@@ -17,6 +18,22 @@ import Vocabulary
 
   static let table: [Row] = [
     Row(status: 200, reason: nil, remedy: .done),
+    // Nobody registers a channel again: a person has to hear of each of these.
+    Row(
+      status: 400, reason: "ChannelNotRegistered", isBroadcast: true,
+      remedy: .dead(because: "400 ChannelNotRegistered")),
+    Row(
+      status: 400, reason: "BadChannelId", isBroadcast: true,
+      remedy: .dead(because: "400 BadChannelId")),
+    Row(
+      status: 400, reason: "BadDeviceToken", isProven: false, isBroadcast: true,
+      remedy: .dead(because: "400 BadDeviceToken")),
+    Row(
+      status: 410, reason: "Unregistered", isBroadcast: true,
+      remedy: .dead(because: "410 Unregistered")),
+    Row(
+      status: 400, reason: "FeatureNotEnabled", isBroadcast: true,
+      remedy: .openLane(because: "400 FeatureNotEnabled")),
     Row(
       status: 410, reason: "Unregistered",
       remedy: .pruneToken(because: "Unregistered", diedAt: UnixTime(milliseconds: 1234))),
@@ -98,7 +115,7 @@ import Vocabulary
       retryAfter: row.retryAfter)
     let circumstances = PushCircumstances(
       isLiveActivity: row.isLiveActivity, isProven: row.isProven,
-      triedOtherEnvironment: row.triedOtherEnvironment)
+      triedOtherEnvironment: row.triedOtherEnvironment, isBroadcast: row.isBroadcast)
     #expect(PushOutcome.answered(answer).remedy(circumstances) == row.remedy)
   }
 

@@ -29,6 +29,43 @@ private func activity(
   }
 
   @Test(arguments: StoreUnderTest.allCases)
+  func `a channel is found when it is due, and a lost look sets nothing`(kind: StoreUnderTest)
+    throws
+  {
+    let store = try kind.open()
+    func wish(_ key: String, at moment: UnixTime) -> Activity {
+      Activity.start(
+        ActivityKey(key), attributesType: "Attributes", attributes: [:],
+        ActivityContent(states: [(dennis, ["title": "x"])]),
+        channel: ActivityChannel(id: nil, at: moment), at: noon
+      ).activity
+    }
+    let later = wish("later", at: noon + .seconds(5))
+    try store.write { rows in
+      try rows.save(later)
+      try rows.save(wish("first", at: noon))
+      try rows.save(activity("without"))
+    }
+    func due(_ moment: UnixTime, limit: Int = 10) throws -> [String] {
+      try store.read { try $0.activitiesWithChannelDue(at: moment, limit: limit) }.map(\.key.text)
+    }
+    #expect(try due(noon) == ["first"])
+    #expect(try due(noon + .seconds(5)) == ["first", "later"])
+    #expect(try due(noon + .seconds(5), limit: 1) == ["first"])
+    let ready = later.withChannel(
+      id: "aWQ=", storage: .none, of: "app.example.cook", at: noon + .seconds(6))
+    try store.write { try $0.save(ready) }
+    #expect(try due(noon + .seconds(9)) == ["first"])
+    // Who looked before would write the channel away.
+    let ended = try #require(later.ended(.ttl, at: noon + .seconds(9))).activity
+    #expect(try !store.write { try $0.replace(later, with: ended) })
+    let next = try #require(ready.ended(.ttl, at: noon + .seconds(9))).activity
+    #expect(try store.write { try $0.replace(ready, with: next) })
+    #expect(try due(noon + .seconds(9)) == ["first", "later"])
+    #expect(try store.read { try $0.activity(ActivityKey("later")) } == next)
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
   func `a user finds its own, the newest first`(kind: StoreUnderTest) throws {
     let store = try kind.open()
     try store.write { rows in
