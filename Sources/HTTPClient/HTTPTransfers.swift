@@ -175,7 +175,8 @@ private final class PostTransfer {
   func end(_ code: CURLcode) -> HTTPTransfers.End {
     guard code == CURLE_OK else {
       let detail = String(cString: errorText)
-      return .unanswered(because: detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail)
+      return .unanswered(
+        because: detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail)
     }
     return .answered(
       HTTPClientResponse(

@@ -64,7 +64,8 @@ extension EndToEnd {
       let rows = try JSON.decode(
         [[String: JSONValue]].self, from: Data(try queues("--json").output.utf8))
       #expect(
-        rows.map { $0["queue"] } == ["build", "apns", "notify", "webpush", "kitchen", "unroutable"])
+        rows.map { $0["queue"] }
+          == ["build", "apns", "notify", "webpush", "fcm", "kitchen", "unroutable"])
       #expect(rows[1]["dead"] == 1)
       #expect(rows[1]["depth"] == 0)
       #expect(rows[1]["trouble"]?.text?.contains("Start apns-sender") == true)

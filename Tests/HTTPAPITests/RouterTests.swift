@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RouterTests {
   @Test(arguments: [
-    "/", "/api", "/api/nothing", "/api/me/more", "/api/webpush/nothing", "/api/fcm/register",
+    "/", "/api", "/api/nothing", "/api/me/more", "/api/webpush/nothing", "/api/fcm/nothing",
     "/api/activities/x/y", "/metrics", "/api/cook-suggest/sessions/a%2Fjoin/x/y",
   ])
   func `an unknown path is a 404 problem`(path: String) throws {

@@ -238,7 +238,7 @@ import Vocabulary
     let address = try BrokerAddress(
       url: full.broker.url.replacing("guest:guest@", with: "\(account):secret@"))
     let publisher = try full.publisher()
-    let stages = ["build", "apns", "notify", "webpush", "kitchen"]
+    let stages = ["build", "apns", "notify", "webpush", "fcm", "kitchen"]
     let sent = stages.map { stage in
       OutgoingMessage(
         exchange: "dead", routingKey: stage,

@@ -17,7 +17,7 @@ import Testing
     #expect(
       names == [
         "build", "apns", "notify", "webpush", "kitchen", "dead.build", "dead.apns", "dead.notify",
-        "dead.webpush", "dead.kitchen", "unroutable",
+        "dead.webpush", "fcm", "dead.fcm", "dead.kitchen", "unroutable",
       ])
     let variants = topology.queues.map(\.name).filter { $0.hasPrefix("retry.build.5s") }
     #expect(variants == ["retry.build.5s", "retry.build.5s-b", "retry.build.5s-c"])

@@ -22,6 +22,7 @@ struct TestTopology {
       apns: { queue: apns, prefetch: 50, rungs: [50ms, 100ms, 150ms, 200ms, 250ms, 300ms] }
       notify: { queue: notify, events: ["cooksuggest.session.*"], max-length: 2, rungs: [1h] }
       webpush: { queue: webpush, rungs: [1h] }
+      fcm: { queue: fcm, rungs: [1h] }
     """
 
   init(

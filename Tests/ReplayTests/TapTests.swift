@@ -20,6 +20,7 @@ import Testing
       apns: { queue: apns, rungs: [5s] }
       notify: { queue: notify, rungs: [5s] }
       webpush: { queue: webpush, rungs: [5s] }
+      fcm: { queue: fcm, rungs: [5s] }
     users:
       recorder: { tap: [events] }
     """

@@ -80,12 +80,16 @@ import Testing
     ("Sources/Simulator/Control/ControlAPI.swift", ["events"]),
     // A service's name in certificates and in the ready line.
     ("Sources/Simulator/Control/SimulatorCertificates.swift", ["apns"]),
-    ("Sources/Simulator/Control/Simulator.swift", ["apns"]),
+    ("Sources/Simulator/Control/Simulator.swift", ["apns", "fcm"]),
     // Words of the log and of `lockstep_stage_messages_total`.
     ("Sources/Pipeline/Worker.swift", ["dead"]),
     // A service's name in traces.
     ("Sources/Pipeline/Stages/PushTraces.swift", ["apns", "webpush"]),
     ("Sources/Pipeline/Disposition.swift", ["dead"]),
+    // The kind of a token, and what a job's id is made of.
+    ("Sources/Pipeline/Stages/FCM/FCMJobsOfState.swift", ["fcm"]),
+    // A word of faults and of the log of pushes; a service's name in the ready line.
+    ("Sources/Simulator/FCM/FCMService.swift", ["fcm"]),
     // What is counted in recordings, reports and progress; a fate of the ledger.
     ("Sources/Replay/Recording/RecordedLine.swift", ["events"]),
     ("Sources/Replay/Report/ReportPage.swift", ["events", "dead"]),

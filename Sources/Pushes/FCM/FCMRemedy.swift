@@ -52,7 +52,8 @@ extension FCMOutcome {
     case "QUOTA_EXCEEDED"?:
       return .retry(notBefore: answer.retryAfter ?? waitWhenTooMany, because: words)
     case "UNAVAILABLE"?, "INTERNAL"?:
-      return .retry(notBefore: max(waitAfterServerFault, answer.retryAfter ?? .zero), because: words)
+      return .retry(
+        notBefore: max(waitAfterServerFault, answer.retryAfter ?? .zero), because: words)
     case "THIRD_PARTY_AUTH_ERROR"?, "APNS_AUTH_ERROR"?:
       return .incident(because: said, wait: waitForPerson)
     default: return byStatus(answer, words, said, hasRenewedToken: hasRenewedToken)
@@ -70,7 +71,8 @@ extension FCMOutcome {
     case 403, 404: return .incident(because: said, wait: waitForPerson)
     case 429: return .retry(notBefore: answer.retryAfter ?? waitWhenTooMany, because: words)
     case 408, 500...:
-      return .retry(notBefore: max(waitAfterServerFault, answer.retryAfter ?? .zero), because: words)
+      return .retry(
+        notBefore: max(waitAfterServerFault, answer.retryAfter ?? .zero), because: words)
     case 300..<500: return .dead(because: said)
     default: return .retry(notBefore: waitAfterServerFault, because: words)
     }

@@ -178,7 +178,8 @@ package struct AndroidFleet: Sendable {
     guard phones[id] == nil else { throw SettingsError(["id: \(id) is taken, want a new one"]) }
     let phone = AndroidPhone(
       .init(
-        id: id, userID: userID, name: name, token: "\(mint.hex(digits: 22)):APA91b\(mint.hex(digits: 128))",
+        id: id, userID: userID, name: name,
+        token: "\(mint.hex(digits: 22)):APA91b\(mint.hex(digits: 128))",
         deviceID: mint.uuid(), packageName: packageName))
     phones[id] = phone
     ids.append(id)

@@ -17,9 +17,11 @@ struct AndroidRoutes: Sendable {
     guard segments.first == "androids" else { return nil }
     switch (request.method, segments.count) {
     case ("GET", 1):
-      return .json(200, world.read { state in
-        state.androids.ids.prefix(ControlAPI.listedMax).compactMap { state.androids.phones[$0] }
-      }.map { AndroidView($0) })
+      return .json(
+        200,
+        world.read { state in
+          state.androids.ids.prefix(ControlAPI.listedMax).compactMap { state.androids.phones[$0] }
+        }.map { AndroidView($0) })
     case ("POST", 1): return .json(201, try add(JSON.decode(PhoneOrder.self, from: request.body)))
     case ("POST", 2) where segments[1] == "revoke":
       world.change { state, _ in

@@ -16,8 +16,8 @@ extension Verdict {
         continue
       }
       for card in phone.cards where card.isCook { judge(card, of: phone, ask) }
-      for session in sessions.sorted() where !phone.cards.contains(where: { $0.sessionID == session })
-      {
+      for session in sessions.sorted()
+      where !phone.cards.contains(where: { $0.sessionID == session }) {
         // Who takes no part is not told: the API does not know the session for them.
         guard let truth = try? ask(session, id), !truth.isFinal else { continue }
         missing += 1

@@ -49,7 +49,8 @@ package struct Verdict: Hashable, Sendable, Codable {
   package internal(set) var unknown: [String] = []
 
   enum CodingKeys: String, CodingKey {
-    case ok, phones, browsers, androids, sounds, sessions, compared, equal, different, differences, missing,
+    case ok, phones, browsers, androids, sounds, sessions, compared, equal, different, differences,
+      missing,
       starts,
       complaints, pushes, unknown
     case leftOut = "left_out"
