@@ -88,7 +88,8 @@ import Vocabulary
   }
 
   private func stored() throws -> Activity {
-    try #require(try store.read { try $0.activity(Self.key) })
+    let found = try store.read { try $0.activity(Self.key) }
+    return try #require(found)
   }
 
   @Test func `no card begins before its channel is there, then each listens to it`() throws {
@@ -105,8 +106,8 @@ import Vocabulary
       jobs.filter { $0.event == .start }.allSatisfy {
         String(decoding: $0.payload, as: UTF8.self).contains(#""input-push-channel":"aWQ=""#)
       })
-    let broadcast = try #require(jobs.first(where: \.isBroadcast))
-    #expect(jobs.filter(\.isBroadcast).count == 1)
+    let broadcast = try #require(jobs.first { $0.isBroadcast })
+    #expect(jobs.filter { $0.isBroadcast }.count == 1)
     #expect(broadcast.broadcastAddress(bundle: "x")?.channelID == "aWQ=")
     #expect(try keeper.turn() == 0)
   }
@@ -121,8 +122,8 @@ import Vocabulary
     let change = try #require(updated)
     let jobs = try self.jobs(of: change)
     #expect(jobs.filter { $0.event == .update }.map(\.isBroadcast) == [true])
-    #expect(jobs.first(where: \.isBroadcast)?.rev == 2)
-    #expect(try self.jobs(of: before.tellingOfChannel).filter(\.isBroadcast) == [])
+    #expect(jobs.first { $0.isBroadcast }?.rev == 2)
+    #expect(try self.jobs(of: before.tellingOfChannel).filter { $0.isBroadcast } == [])
   }
 
   @Test func `without an answer it is tried again, later each time`() throws {
@@ -191,7 +192,8 @@ import Vocabulary
     service.reading = [.done(false)]
     _ = try keeper.turn()
     #expect(try stored().channel?.storage == ActivityChannel.Storage.none)
-    let end = try #require(try stored().ended(.ended, at: time.now()))
+    let live = try stored()
+    let end = try #require(live.ended(.ended, at: time.now()))
     let jobs = try self.jobs(of: end)
     // Nothing is kept of it, and Apple takes no other expiration.
     #expect(jobs.map { $0.expiration(now: time.now()) } == [0])
