@@ -155,9 +155,9 @@ package final class ChannelKeeping {
       effect: .degrades)
     guard let trouble else { return log.info("channel \(what)", ["activity": activity.key.text]) }
     log.error(
-      "no channel \(what)",
+      "Apple does not do it: channels",
       [
-        "activity": activity.key.text, "because": trouble,
+        "call": what, "activity": activity.key.text, "because": trouble,
         "do": "check Apple's portal: broadcast for this app, the number of channels, the key",
       ])
   }

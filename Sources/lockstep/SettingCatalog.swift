@@ -43,12 +43,8 @@ enum SettingCatalog {
     .init(name: "APNS_CA_FILE", help: "PEM authorities for APNs. Default: the system's"),
     .init(name: "APNS_CONNECTIONS", help: "connections per service, 1 to 16. Default 2"),
     .init(name: "APNS_TIMEOUT_SECONDS", help: "wait for an answer, 1 to 60. Default 10"),
-    .init(
-      name: "APNS_CHANNELS_URL_PRODUCTION",
-      help: "management of broadcast channels, https://host[:port]. Default: Apple's"),
-    .init(
-      name: "APNS_CHANNELS_URL_SANDBOX",
-      help: "management of broadcast channels, https://host[:port]. Default: Apple's"),
+    .init(name: "APNS_CHANNELS_URL_PRODUCTION", help: "management of channels. Default: Apple's"),
+    .init(name: "APNS_CHANNELS_URL_SANDBOX", help: "management of channels. Default: Apple's"),
     .init(
       name: "APNS_CHANNELS_KEPT_SECONDS",
       help: "from an activity's end to its channel's, 0 to 86400. Default 28800"),
