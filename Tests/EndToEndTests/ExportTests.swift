@@ -90,6 +90,7 @@ extension EndToEnd {
       try #require(try Programs.lockstep("vapid", "generate", "--to", key).code == 0)
       installation.settings["LOCKSTEP_VAPID_KEY_FILE"] = key
       installation.settings["LOCKSTEP_VAPID_SUBJECT"] = "mailto:ops@app.example"
+      try installation.offerFCM()
       try installation.applyTopology()
       for role in [Role.simulator, .run] { try installation.start(role) }
       let ask = {

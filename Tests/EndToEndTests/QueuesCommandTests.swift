@@ -103,7 +103,7 @@ extension EndToEnd {
       let text = try String(contentsOf: output, encoding: .utf8)
       #expect(!text.contains("\u{1B}"))
       for line in text.split(separator: "\n") {
-        #expect(try JSON.decode([[String: JSONValue]].self, from: Data(line.utf8)).count == 6)
+        #expect(try JSON.decode([[String: JSONValue]].self, from: Data(line.utf8)).count == 7)
       }
     }
   }

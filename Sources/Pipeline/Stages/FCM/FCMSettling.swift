@@ -132,7 +132,7 @@ extension FCMSender {
   private func alarm(_ words: String, because reason: String) -> Bool {
     guard alarmed.insert(words).inserted else { return false }
     afterCommit.append { [log, metrics] in
-      metrics.incident()
+      metrics.incidents.add()
       log.error(
         words, ["because": reason, "do": "check the service account, the project and the clock"])
     }
