@@ -162,7 +162,7 @@ let package = Package(
         "Vocabulary", "Sessions", "Pushes", "ServiceRuntime", "Pipeline", "HTTP2",
         "RabbitMQBroker", "APNsTransport", "SQLiteStore", "Cryptography",
       ],
-      path: "Tests/Benchmarks", exclude: ["Expiry", "peers", "push", "workers"],
+      path: "Tests/Benchmarks", exclude: ["Expiry", "cost", "peers", "push", "workers"],
       sources: ["Push", "Workers"], swiftSettings: strict),
 
     .target(
