@@ -15,6 +15,17 @@ import Vocabulary
     }
   }
 
+  /// Few values share all rows between them: an index that is only followed by one of these is a
+  /// walk through the table by another name.
+  @Test func `no statement searches the tokens by their kind alone`() throws {
+    let folder = try TemporaryFolder()
+    let plans = try SQLiteStore(path: folder.path + "/lockstep.db").queryPlans()
+    for plan in plans {
+      let walks = plan.lines.filter { $0.contains("tokens_by_age (kind=?)") }
+      #expect(walks.isEmpty, "\(plan.statement)")
+    }
+  }
+
   /// The outbox is walked from its oldest event, up to the limit; a JSON list is no table.
   private func isMeant(_ line: String) -> Bool {
     line == "SCAN outbox" || line.hasPrefix("SCAN json_each VIRTUAL TABLE")

@@ -160,10 +160,11 @@ enum TokenSQL: String, SQLText {
     WHERE token = ?1 AND user_id = ?2
       AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR attributes_type = ?4)
     """
+  /// The plus keeps SQLite from searching by kind, which would walk through every active token.
   case ofContext = """
     SELECT token, user_id, kind, context_key, activity_id, attributes_type, environment,
       bundle_id, device_id, frequent_pushes_enabled, registered_at_ms, proven_at_ms
-    FROM tokens WHERE context_key = ? AND kind = 'la-update' AND pruned_at_ms IS NULL
+    FROM tokens WHERE context_key = ? AND +kind = 'la-update' AND pruned_at_ms IS NULL
     """
   case ofUser = """
     SELECT token, user_id, kind, context_key, activity_id, attributes_type, environment,
