@@ -97,7 +97,7 @@ extension JSONValue {
   ///
   /// - Throws: `DecodingError` when `data` is not JSON.
   package init(parsing data: Data) throws {
-    self = try JSONDecoder().decode(JSONValue.self, from: data)
+    self = try JSONReader.read(data)
   }
 
   /// Compact JSON text, keys sorted, slashes not escaped.
@@ -109,13 +109,13 @@ extension JSONValue {
 package enum JSON {
   /// Compact JSON text. Numbers in `value` must be finite: JSON has no others.
   package static func encoded(_ value: some Encodable) -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let text = JSONEncoding.Text()
     do {
-      return try encoder.encode(value)
+      try JSONEncoding(text).encode(value)
     } catch {
       preconditionFailure("a value of ours did not encode as JSON: \(error)")
     }
+    return Data(text.bytes)
   }
 
   /// Reads JSON text.
@@ -123,6 +123,15 @@ package enum JSON {
   /// - Throws: `DecodingError`; ``DecodingProblem`` puts it in words.
   package static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
   {
-    try JSONDecoder().decode(type, from: data)
+    try decode(type, from: JSONReader.read(data))
+  }
+
+  /// Makes a `Value` of JSON that is read already.
+  ///
+  /// - Throws: `DecodingError`, as if it were read of its text.
+  package static func decode<Value: Decodable>(_ type: Value.Type, from value: JSONValue) throws
+    -> Value
+  {
+    try JSONDecoding(value: value, path: .document).decode(type)
   }
 }

@@ -1,5 +1,3 @@
-import Glibc
-
 /// A moment: milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
 ///
 /// Arithmetic stops at the ends of the range, so that a far number from outside is only a far
@@ -68,7 +66,7 @@ extension UnixTime: CustomStringConvertible {
   /// RFC 3339 in UTC with milliseconds, `2026-06-18T19:12:03.123Z`: the API's and the events' form.
   package var rfc3339: String {
     let parts = civil
-    let fraction = milliseconds - seconds * 1000
+    let fraction = (milliseconds % 1000 + 1000) % 1000
     return "\(padded(parts.year, 4))-\(padded(parts.month, 2))-\(padded(parts.day, 2))T"
       + "\(padded(parts.hour, 2)):\(padded(parts.minute, 2)):\(padded(parts.second, 2))"
       + ".\(padded(Int(fraction), 3))Z"
@@ -93,13 +91,49 @@ extension UnixTime: CustomStringConvertible {
   }
 
   private var civil: (year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
-    var whole = time_t(seconds)
-    var parts = tm()
-    gmtime_r(&whole, &parts)
-    return (
-      Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday), Int(parts.tm_hour),
-      Int(parts.tm_min), Int(parts.tm_sec)
-    )
+    let days = seconds.flooredDivision(by: 86_400)
+    let second = Int(seconds - days * 86_400)
+    let day = CivilDay(daysSince1970: Int(days))
+    return (day.year, day.month, day.day, second / 3600, second / 60 % 60, second % 60)
+  }
+}
+
+/// A day of the Gregorian calendar, also before it was in use. Counted by hand: the C library looks
+/// at the time zone under a lock for each conversion, which was a tenth of reading an event.
+private struct CivilDay {
+  let year: Int
+  let month: Int
+  let day: Int
+
+  /// How many days there are in 400 years, after which the calendar repeats.
+  private static let daysOfEra = 146_097
+  /// From 0000-03-01 to 1970-01-01. A year that begins in March has its leap day at its end.
+  private static let daysBefore1970 = 719_468
+
+  init(year: Int, month: Int, day: Int) {
+    (self.year, self.month, self.day) = (year, month, day)
+  }
+
+  init(daysSince1970 days: Int) {
+    let days = days + Self.daysBefore1970
+    let era = (days >= 0 ? days : days - Self.daysOfEra + 1) / Self.daysOfEra
+    let dayOfEra = days - era * Self.daysOfEra
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+  }
+
+  var daysSince1970: Int {
+    let year = month <= 2 ? year - 1 : year
+    let era = (year >= 0 ? year : year - 399) / 400
+    let yearOfEra = year - era * 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return era * Self.daysOfEra + dayOfEra - Self.daysBefore1970
   }
 }
 
@@ -131,14 +165,8 @@ private struct TimeReader {
       let offset = rest.isEmpty && separator == " " ? 0 : offsetInMinutes(), rest.isEmpty,
       (1...12).contains(month), (1...days(inMonth: month, of: year)).contains(day)
     else { return nil }
-    var parts = tm()
-    parts.tm_year = Int32(year - 1900)
-    parts.tm_mon = Int32(month - 1)
-    parts.tm_mday = Int32(day)
-    parts.tm_hour = Int32(hour)
-    parts.tm_min = Int32(minute)
-    parts.tm_sec = Int32(second)
-    let seconds = timegm(&parts)
+    let days = CivilDay(year: year, month: month, day: day).daysSince1970
+    let seconds = ((days * 24 + hour) * 60 + minute) * 60 + second
     return UnixTime(milliseconds: (Int64(seconds) - Int64(offset) * 60) * 1000 + milliseconds)
   }
 
