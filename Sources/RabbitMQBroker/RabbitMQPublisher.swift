@@ -136,7 +136,8 @@ package final class RabbitMQPublisher: Publisher {
     for place in messages.indices where blockedBecause == nil {
       let outgoing = messages[place]
       let (exchange, key) = (outgoing.exchange, outgoing.routingKey)
-      if let outcome = known.removeValue(forKey: outgoing) {
+      // Asked of an empty one, a dictionary still hashes the whole message.
+      if !known.isEmpty, let outcome = known.removeValue(forKey: outgoing) {
         settled[place] = outcome
       } else if let reason = outgoing.message.misfit(
         exchange: exchange, routingKey: key, limits: limits)

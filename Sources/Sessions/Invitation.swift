@@ -33,7 +33,7 @@ extension String {
   /// What is left when emoji are taken out, with single spaces; keeps digits and `#`, which
   /// Unicode also counts as emoji.
   fileprivate var withoutEmoji: String {
-    let plain = String(filter { !$0.isEmoji })
+    let plain = utf8.allSatisfy { $0 < 0x80 } ? self : String(filter { !$0.isEmoji })
     return plain.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 }

@@ -58,7 +58,8 @@ extension Event {
   /// - Throws: ``UnreadableEvent`` naming the member that is missing or of the wrong type, or the
   ///   type that nobody knows.
   package init(reading message: Message) throws(UnreadableEvent) {
-    let envelope = try Self.decoded(Envelope.self, from: message.body)
+    let document = try Self.document(of: message)
+    let envelope = try Self.decoded(Envelope.self, from: document)
     guard envelope.specversion == "1.0" else {
       throw UnreadableEvent(
         description: "specversion is \"\(envelope.specversion)\", want \"1.0\"")
@@ -69,13 +70,13 @@ extension Event {
     deadline = message.integer(Header.deadline).map(UnixTime.init(milliseconds:))
     traceparent = message.text(Header.traceparent)
     if type == Self.tokenRegisteredType {
-      let data = try Self.decoded(TokenData.self, from: message.body)
+      let data = try Self.decoded(TokenData.self, from: document)
       subject = .token(data.data.registration)
     } else if SessionEventType(typeName: type) != nil {
-      let data = try Self.decoded(SessionData.self, from: message.body)
+      let data = try Self.decoded(SessionData.self, from: document)
       subject = .session(data.data.session, mutation: data.data.cause?.mutation)
     } else if ActivityEventType(typeName: type) != nil {
-      let data = try Self.decoded(ActivityData.self, from: message.body)
+      let data = try Self.decoded(ActivityData.self, from: document)
       subject = .activity(data.data.activity, mutation: data.data.cause?.mutation)
     } else {
       throw UnreadableEvent(description: "type \"\(type)\" is not known")
@@ -90,11 +91,20 @@ extension Event {
     package static let loadTest = "x-loadtest"
   }
 
-  private static func decoded<Body: Decodable>(_ type: Body.Type, from data: Data)
+  /// The body, read once for the envelope and for what it holds.
+  private static func document(of message: Message) throws(UnreadableEvent) -> JSONValue {
+    try readable { try JSONValue(parsing: message.body) }
+  }
+
+  private static func decoded<Body: Decodable>(_ type: Body.Type, from document: JSONValue)
     throws(UnreadableEvent) -> Body
   {
+    try readable { try JSON.decode(type, from: document) }
+  }
+
+  private static func readable<Read>(_ read: () throws -> Read) throws(UnreadableEvent) -> Read {
     do {
-      return try JSON.decode(type, from: data)
+      return try read()
     } catch let error as DecodingError {
       throw UnreadableEvent(description: "\(DecodingProblem(error))")
     } catch {

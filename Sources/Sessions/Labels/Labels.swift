@@ -49,15 +49,11 @@ extension Labels.Named {
 }
 
 extension String {
-  /// Puts `value` in the place of the first `placeholder`; a placeholder within `value` stays.
+  /// Puts `value` in the place of the `placeholder`, which the first brace begins; a placeholder
+  /// within `value` stays.
   func filled(_ placeholder: String, _ value: String) -> String {
-    guard let place = firstRange(of: placeholder) else { return self }
-    return replacingSubrange(place, with: value)
-  }
-
-  private func replacingSubrange(_ place: Range<Index>, with value: String) -> String {
-    var text = self
-    text.replaceSubrange(place, with: value)
-    return text
+    guard let start = utf8.firstIndex(of: UInt8(ascii: "{")), self[start...].hasPrefix(placeholder)
+    else { return self }
+    return self[..<start] + value + self[utf8.index(start, offsetBy: placeholder.utf8.count)...]
   }
 }

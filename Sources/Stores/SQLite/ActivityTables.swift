@@ -4,9 +4,10 @@ import Vocabulary
 
 extension SQLiteTransaction {
   func activityStates(_ contexts: [ContextKey]) throws -> [ContextKey: ActivityState] {
+    let statement = try connection.prepared(ActivitySQL.one)
     var found: [ContextKey: ActivityState] = [:]
     for context in contexts {
-      found[context] = try connection.first(ActivitySQL.one, context, read: readActivityState)
+      try statement.each(context) { found[context] = try readActivityState(&$0) }
     }
     return found
   }
@@ -16,9 +17,10 @@ extension SQLiteTransaction {
   }
 
   func save(_ states: [ActivityState]) throws {
+    let statement = try connection.prepared(ActivitySQL.save)
     for state in states {
-      try connection.run(
-        ActivitySQL.save, state.contextKey, state.sessionID, state.userID, state.rev, state.event,
+      try statement.run(
+        state.contextKey, state.sessionID, state.userID, state.rev, state.event,
         JSONText(data: state.contentState), state.attributesType,
         state.attributes.map(JSONText.init), state.alertTitle, state.alertBody, state.staleAt,
         state.dismissAt, state.deadline, state.causedAt, state.traceparent,

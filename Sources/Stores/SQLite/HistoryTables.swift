@@ -73,9 +73,10 @@ extension SQLiteTransaction {
   }
 
   func save(_ builds: [BuildRecord]) throws {
+    let statement = try connection.prepared(HistorySQL.saveBuild)
     for build in builds {
-      try connection.run(
-        HistorySQL.saveBuild, build.sessionID, build.userID, build.contextKey, build.rev,
+      try statement.run(
+        build.sessionID, build.userID, build.contextKey, build.rev,
         build.outcome, build.updateJobs, build.startJobs, build.reason, build.builtAt)
     }
   }

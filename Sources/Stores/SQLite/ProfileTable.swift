@@ -4,10 +4,11 @@ import Vocabulary
 
 extension SQLiteTransaction {
   func profiles(of users: [UserID]) throws -> [UserID: Profile] {
+    let statement = try connection.prepared(ProfileSQL.one)
     var found: [UserID: Profile] = [:]
     for user in users {
-      found[user] = try connection.first(ProfileSQL.one, user) { row in
-        Profile(
+      try statement.each(user) { row in
+        found[user] = Profile(
           userID: user, name: try row.next(), tint: try row.next(), emoji: try row.next(),
           locale: try row.next())
       }
