@@ -1,4 +1,5 @@
-/// Writes a type of ours as JSON text by its `Encodable`: compact, keys sorted, slashes as they are.
+/// Writes a type of ours as JSON text by its `Encodable`: compact, slashes as they are, keys sorted
+/// by their bytes.
 ///
 /// One of these writes one value into the text that all share. Members go in as they come, and
 /// ``finish()`` sorts them where they did not come sorted.
@@ -63,7 +64,7 @@ final class JSONEncoding: Encoder {
   }
 
   private func sort() {
-    members.sort { $0.name < $1.name }
+    members.sort { $0.name.isBefore($1.name) }
     var sorted: [UInt8] = []
     sorted.reserveCapacity(text.bytes.count - start)
     for (index, member) in members.enumerated() {
@@ -78,7 +79,7 @@ final class JSONEncoding: Encoder {
   fileprivate func member(_ name: String, _ value: (JSONEncoding) throws -> Void) rethrows {
     if let last = members.last {
       text.bytes.append(UInt8(ascii: ","))
-      isSorted = isSorted && last.name < name
+      isSorted = isSorted && last.name.isBefore(name)
     }
     let begin = text.bytes.count
     write(text: name)
@@ -142,7 +143,7 @@ extension JSONEncoding: SingleValueEncodingContainer {
       text.bytes.append(UInt8(ascii: "]"))
     case .object(let members):
       text.bytes.append(UInt8(ascii: "{"))
-      for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+      for (index, member) in members.sorted(by: { $0.key.isBefore($1.key) }).enumerated() {
         if index > 0 { text.bytes.append(UInt8(ascii: ",")) }
         write(text: member.key)
         text.bytes.append(UInt8(ascii: ":"))
@@ -261,4 +262,11 @@ private struct JSONArrayEncoding: UnkeyedEncodingContainer {
 extension JSONEncoding {
   /// A nested container says nowhere when it is done.
   fileprivate static let wantsAType = "JSON within JSON is a type of its own, no nested container"
+}
+
+extension String {
+  /// By the bytes, as others sort keys; `<` would look at what the characters amount to.
+  fileprivate func isBefore(_ other: String) -> Bool {
+    utf8.lexicographicallyPrecedes(other.utf8)
+  }
 }
