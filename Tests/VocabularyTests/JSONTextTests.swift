@@ -83,6 +83,22 @@ import Vocabulary
     #expect(JSON.encoded([String: Int]()) == Data("{}".utf8))
   }
 
+  @Test func `a member that is written again counts as it was written last`() throws {
+    struct Pair: Encodable {
+      enum Name: String, CodingKey { case first, second }
+
+      func encode(to encoder: any Encoder) throws {
+        for number in 1...2 {
+          var members = encoder.container(keyedBy: Name.self)
+          try members.encode(number, forKey: .second)
+          try members.encode(number * 10, forKey: .first)
+        }
+      }
+    }
+    #expect(JSON.encoded(Pair()) == Data(#"{"first":20,"second":2}"#.utf8))
+    #expect(JSON.encoded(Pair()) == (try Self.byFoundation(Pair())))
+  }
+
   @Test(arguments: [1.0, 1e16, 1e300, -0.5, 5e-300, 123_456.75])
   func `a fraction is spelled as Foundation spells it`(number: Double) throws {
     #expect(JSON.encoded([number]) == (try Self.byFoundation([number])))

@@ -63,12 +63,17 @@ final class JSONEncoding: Encoder {
     text.bytes.append(UInt8(ascii: "}"))
   }
 
+  /// Of two members of one name the later counts: a type may write another's members and then its
+  /// own in the place of some.
   private func sort() {
-    members.sort { $0.name.isBefore($1.name) }
+    members.sort {
+      $0.name == $1.name ? $0.place.lowerBound < $1.place.lowerBound : $0.name.isBefore($1.name)
+    }
     var sorted: [UInt8] = []
     sorted.reserveCapacity(text.bytes.count - start)
     for (index, member) in members.enumerated() {
-      if index > 0 { sorted.append(UInt8(ascii: ",")) }
+      if index + 1 < members.count, members[index + 1].name == member.name { continue }
+      if !sorted.isEmpty { sorted.append(UInt8(ascii: ",")) }
       sorted += text.bytes[member.place]
     }
     text.bytes.replaceSubrange((start + 1)..., with: sorted)
