@@ -52,6 +52,6 @@ import Testing
       text.matches(of: #/LOCKSTEP_AMQP_URL=amqp://([a-z-]+):([0-9a-f]{32})@rabbitmq/#)
         .map { "\($0.1) \($0.2)" }
     }
-    #expect(Set(urls.map { $0.split(separator: " ")[1] }).count == 7, "one password each")
+    #expect(Set(urls.map { $0.split(separator: " ")[1] }).count == 8, "one password each")
   }
 }

@@ -65,7 +65,7 @@ import Vocabulary
     ),
     (
       #"[{"action": "drop", "match": {"push_type": "Alert"}}]"#,
-      "faults[0].match.push_type: Alert, want a push type of APNs, or web-push"
+      "faults[0].match.push_type: Alert, want a push type of APNs, web-push or fcm"
     ),
     (
       #"[{"action": "drop", "match": {"event": "stop"}}]"#,
