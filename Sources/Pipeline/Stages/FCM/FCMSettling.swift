@@ -73,7 +73,9 @@ extension FCMSender {
     case .dead(let reason):
       return End(disposition: .dead(because: reason), consequence: .dead)
     case .incident(let reason, let wait):
-      alarm("FCM refuses the project or its credentials", because: reason)
+      if alarm("FCM refuses the project or its credentials", because: reason) {
+        afterCommit.append { [metrics] in metrics.incidents.add() }
+      }
       return End(disposition: .retry(notBefore: wait, because: reason), consequence: .retried)
     case .retry(let least, let reason):
       return End(disposition: .retry(notBefore: least, because: reason), consequence: .retried)
@@ -128,11 +130,9 @@ extension FCMSender {
   /// One line per kind, until FCM takes something again.
   ///
   /// - Returns: whether it is new.
-  @discardableResult
   private func alarm(_ words: String, because reason: String) -> Bool {
     guard alarmed.insert(words).inserted else { return false }
-    afterCommit.append { [log, metrics] in
-      metrics.incidents.add()
+    afterCommit.append { [log] in
       log.error(
         words, ["because": reason, "do": "check the service account, the project and the clock"])
     }
