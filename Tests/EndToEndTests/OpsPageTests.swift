@@ -78,8 +78,8 @@ extension EndToEnd {
       let page = try open(chromium)
       let counts = "[...document.querySelectorAll('.count')].map((n) => n.textContent)"
       #expect(page.becomes(counts, ["3", "1"]))
-      #expect(page.becomes("document.querySelectorAll('.card').length", 6))
-      #expect(page.becomes("document.querySelectorAll('svg.plot').length", 6))
+      #expect(page.becomes("document.querySelectorAll('.card').length", 7))
+      #expect(page.becomes("document.querySelectorAll('svg.plot').length", 7))
       #expect(try page.value("document.querySelectorAll('img').length") == 0)
       let whole = "document.documentElement.outerHTML.includes('\(Self.token)')"
       #expect(try page.value(whole) == false, "no whole token")
