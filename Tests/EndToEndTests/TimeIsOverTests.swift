@@ -19,6 +19,10 @@ extension EndToEnd {
           && installation.phones.cards(of: "jaqueline", in: session).count == 1
           && installation.metric("lockstep_outbox_events", of: .notifier) == 0
       }
+      // Two of each phone, and one of its card: without that one nobody could end the card.
+      try installation.wait(for: "every token to be registered") {
+        try installation.storedTokens().count == 6
+      }
       installation.kill(.api)
 
       try installation.wait(for: "the banner and the card to go") {
