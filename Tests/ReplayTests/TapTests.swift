@@ -78,10 +78,10 @@ import Testing
     let heard = try world.heard(by: tap, atLeast: 50)
     #expect(heard.map(\.id) == (0..<50).map { "\($0)" })
     try tap.acknowledge()
-    let depths = QueueDepths(world.address, time: SystemTime())
-    defer { depths.close() }
-    #expect(
-      try depths.ready(in: ["build", "apns", "nowhere"]) == ["build": 50, "apns": 0])
+    let counter = QueueCounter(world.address, time: SystemTime())
+    defer { counter.close() }
+    let depths = try counter.counts(of: ["build", "apns", "nowhere"]).mapValues(\.ready)
+    #expect(depths == ["build": 50, "apns": 0])
   }
 
   @Test func `a tap that is too slow misses the oldest, and no publisher is refused`() throws {

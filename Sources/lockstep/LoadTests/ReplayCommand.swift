@@ -144,9 +144,9 @@ enum ReplayCommand {
   private static func depths(_ broker: BrokerWiring, time: SystemTime) -> DepthLook {
     let queues = broker.workQueues + broker.deadQueues
     return {
-      let depths = QueueDepths(broker.address, time: time)
+      let counter = QueueCounter(broker.address, time: time)
       // A broker that is away has no depths; the player says that it is.
-      return { try? depths.ready(in: queues) }
+      return { try? counter.counts(of: queues).mapValues(\.ready) }
     }
   }
 
