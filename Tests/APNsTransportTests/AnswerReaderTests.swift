@@ -56,12 +56,13 @@ import Vocabulary
     #expect(HTTPDate.parse(text) == nil)
   }
 
-  @Test func `reconnects wait longer each time, up to a limit`() {
+  @Test func `the first reconnect is at once, later ones wait longer each time, up to a limit`() {
     var delay = ReconnectDelay(least: .milliseconds(250), most: .seconds(2))
-    let waits = (0..<5).map { _ in delay.failed(chance: 1).milliseconds }
-    #expect(waits == [250, 500, 1000, 2000, 2000])
+    let waits = (0..<6).map { _ in delay.failed(chance: 1).milliseconds }
+    #expect(waits == [0, 250, 500, 1000, 2000, 2000])
     #expect(delay.failed(chance: 0) == .seconds(1))
     delay.succeeded()
+    #expect(delay.failed(chance: 0) == .zero)
     #expect(delay.failed(chance: 0) == .milliseconds(125))
   }
 }

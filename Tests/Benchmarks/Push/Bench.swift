@@ -9,7 +9,7 @@ enum Bench {
   struct Usage: Error, CustomStringConvertible {
     let description =
       "wanted: stand-in DIR | transport PORT CA PUSHES"
-      + " | faults PUSHES DIR | jobs PUSHES AMQP_URL QUEUES_FILE DIR"
+      + " | faults PUSHES ROUNDS DIR | jobs PUSHES AMQP_URL QUEUES_FILE DIR"
       + " | sender PORT CA PUSHES AMQP_URL QUEUES_FILE DIR"
       + " | fill AMQP_URL QUEUES_FILE FROM TO | loop AMQP_URL QUEUES_FILE MESSAGES"
       + " | builder AMQP_URL QUEUES_FILE MESSAGES DIR"
@@ -21,7 +21,9 @@ enum Bench {
     case ("transport", 4):
       let server = try Server(port: words[1], authorityFile: words[2])
       try TransportBench.run(server, pushes: number(words[3]))
-    case ("faults", 3): try FaultBench.run(pushes: number(words[1]), directory: words[2])
+    case ("faults", 4):
+      try FaultBench.run(
+        pushes: number(words[1]), rounds: number(words[2]), directory: words[3])
     case ("jobs", 5):
       try SenderJobs(
         SenderPlace(brokerURL: words[2], queuesFile: words[3], directory: words[4])

@@ -14,7 +14,6 @@ struct FaultBench {
   /// Pushes per second that are due.
   private static let rate = 4000
   private static let connectionsMax = 6
-  private static let rounds = 5
   /// Before what is measured: connections are made, and code is warm.
   private static let warmUp = 2000
 
@@ -55,7 +54,7 @@ struct FaultBench {
 
   /// Each fault in turn, again and again, so that what else the machine does meets all alike; the
   /// median of their p99 counts.
-  static func run(pushes: Int, directory: String) throws {
+  static func run(pushes: Int, rounds: Int, directory: String) throws {
     var p99s: [Fault: [Duration]] = [:]
     for round in 1...rounds {
       for fault in Fault.allCases {
@@ -112,6 +111,12 @@ struct FaultBench {
     return try report()
   }
 
+  /// Tells the stand-in which push it is.
+  private static func apnsID(_ number: Int) -> String {
+    let digits = String(number)
+    return "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
+  }
+
   private func isBad(_ number: Int) -> Bool { fault.badOneIn.map { number % $0 == 7 } ?? false }
 
   private func send(_ number: Int) throws {
@@ -119,7 +124,7 @@ struct FaultBench {
       PushRequest(
         number: UInt64(number), token: try Pushing.token(number), environment: .production,
         topic: Pushing.topic, pushType: "liveactivity", priority: 5, expiration: 1_781_800_000,
-        collapseID: nil, apnsID: Pushing.apnsID(number), body: body, isProven: !isBad(number)))
+        collapseID: nil, apnsID: Self.apnsID(number), body: body, isProven: !isBad(number)))
   }
 
   private mutating func collect() throws {
@@ -188,7 +193,9 @@ private final class FaultyAPNs: Sendable {
 
     func reply(to request: HTTP2Request) -> HTTP2Reply {
       let id = request.header("apns-id") ?? ""
-      let number = Int(id.suffix(12)) ?? 0
+      guard let number = Int(id.suffix(12)) else {
+        return .respond(HTTP2Response(status: 400, body: Data(#"{"reason":"BadMessageId"}"#.utf8)))
+      }
       return seen.withLock { seen in
         seen.requests += 1
         if fault.saysGoAway, seen.requests % 300 == 0 {

@@ -63,10 +63,11 @@ enum TransportBench {
     defer { transport.close() }
     let body = LiveActivityPayload.stamped(try Pushing.payload(), at: SystemTime().now())
     let tokens = try (0..<1000).map(Pushing.token)
+    let ids = (0..<1000 + pushes).map(Pushing.apnsID)
     // The first pushes warm the connections up; they are not measured.
-    try push(0..<1000, through: transport, tokens, body)
+    try push(0..<1000, ids, through: transport, tokens, body)
     let meter = Meter()
-    try push(1000..<1000 + pushes, through: transport, tokens, body)
+    try push(1000..<1000 + pushes, ids, through: transport, tokens, body)
     meter.reading().report("transport", pushes: pushes)
   }
 
@@ -75,7 +76,8 @@ enum TransportBench {
   }
 
   private static func push(
-    _ numbers: Range<Int>, through transport: APNsTransport, _ tokens: [PushToken], _ body: Data
+    _ numbers: Range<Int>, _ ids: [String], through transport: APNsTransport,
+    _ tokens: [PushToken], _ body: Data
   ) throws {
     var next = numbers.lowerBound
     var done = 0
@@ -86,7 +88,7 @@ enum TransportBench {
           PushRequest(
             number: UInt64(next), token: tokens[next % tokens.count], environment: .production,
             topic: Pushing.topic, pushType: "liveactivity", priority: 5, expiration: 1_781_800_000,
-            collapseID: nil, apnsID: Pushing.apnsID(next), body: body, isProven: true))
+            collapseID: nil, apnsID: ids[next], body: body, isProven: true))
         next += 1
         room -= 1
       }
