@@ -199,8 +199,8 @@ let package = Package(
     tests(
       "APNsTransport",
       [
-        "APNsTransport", "HTTP2", "Simulator", "Pushes", "Pipeline", "Cryptography",
-        "ServiceRuntime", "Vocabulary",
+        "APNsTransport", "HTTP2", "Simulator", "SQLiteStore", "Pushes", "Pipeline",
+        "Cryptography", "ServiceRuntime", "Vocabulary",
       ]),
     tests(
       "WebPushTransport",

@@ -62,7 +62,7 @@ package final class APNsTransport: PushTransport {
     if !used.isEmpty, used.allSatisfy(\.isAway) { return 0 }
     var free = settings.waitingMax
     for group in groups {
-      free += group.room(now: now, streamsMax: settings.streamsMax) - group.waitingCount
+      free += group.room(now: now, streamsMax: settings.streamsMax) - group.waiting.count
     }
     return max(0, min(free, settings.inFlightMax - inFlight))
   }
@@ -78,7 +78,7 @@ package final class APNsTransport: PushTransport {
     // The last advance may be long ago, if nothing was in flight.
     now = time.elapsed()
     let id = flights.insert(Flight(request: request, takenAt: now))
-    group.wait(id)
+    group.waiting.append(id)
     deadlines.append(id)
   }
 
@@ -87,7 +87,7 @@ package final class APNsTransport: PushTransport {
     for group in groups where !group.connections.isEmpty { exchange(group) }
     expireOverdue()
     for group in groups where group.client == nil { refuseAll(group) }
-    for group in groups where group.waitingCount > 0 || group.isAway { dispatch(group) }
+    for group in groups where group.waiting.count > 0 || group.isAway { dispatch(group) }
     defer { results.removeAll(keepingCapacity: true) }
     return results
   }
@@ -126,7 +126,7 @@ package final class APNsTransport: PushTransport {
       _ = deadlines.popFirst()
       giveUp(id.slot)
     }
-    for group in groups where group.waitingCount > 0 { group.forgetEnded(flights.isLive) }
+    for group in groups where group.waiting.count > 0 { group.waiting.forgetEnded(flights.isLive) }
   }
 
   private func giveUp(_ slot: Int) {
@@ -147,7 +147,7 @@ package final class APNsTransport: PushTransport {
   }
 
   private func refuseAll(_ group: ConnectionGroup) {
-    while let id = group.next() {
+    while let id = group.waiting.popFirst() {
       guard flights.isLive(id) else { continue }
       settle(slot: id.slot, .neverProcessed(because: group.problem ?? "no server"))
     }

@@ -41,7 +41,7 @@ extension APNsTransport: HTTP2ClientOwner {
     }
     flights.returned(slot: tag)
     metrics.resent.add()
-    group(of: flights[tag].request).waitAgain(flights.id(slot: tag))
+    group(of: flights[tag].request).waiting.giveBack(flights.id(slot: tag))
   }
 
   package func unanswered(tag: Int, because reason: String) {

@@ -17,9 +17,7 @@ final class ConnectionGroup {
   /// How many connections at most take requests at once.
   let wanted: Int
   var connections: [APNsConnection] = []
-  private var waiting = Queue<FlightID>()
-  /// Those that APNs never processed go out before those that never left.
-  private var again = Queue<FlightID>()
+  var waiting = WaitingLine()
   private var delay: ReconnectDelay
   private(set) var nextConnectAt = Duration.zero
   /// Why the last connection ended; nil while all is well.
@@ -42,22 +40,9 @@ final class ConnectionGroup {
     }
   }
 
-  var waitingCount: Int { waiting.count + again.count }
-
   /// Connections fail, and none is left that takes requests.
   var isAway: Bool {
     delay.failures > 0 && !connections.contains { $0.isUsable && $0.client.takesRequests }
-  }
-
-  func wait(_ id: FlightID) { waiting.append(id) }
-  func waitAgain(_ id: FlightID) { again.append(id) }
-
-  func next() -> FlightID? { again.popFirst() ?? waiting.popFirst() }
-
-  /// Forgets those at the head that have ended meanwhile.
-  func forgetEnded(_ isLive: (FlightID) -> Bool) {
-    while let first = again.first, !isLive(first) { _ = again.popFirst() }
-    while let first = waiting.first, !isLive(first) { _ = waiting.popFirst() }
   }
 
   func room(now: Duration, streamsMax: Int) -> Int {
@@ -66,7 +51,7 @@ final class ConnectionGroup {
 
   /// `room` is how many more requests the present connections take.
   func wantsConnection(now: Duration, room: Int) -> Bool {
-    guard client != nil, now >= nextConnectAt, (waitingCount > 0 && room == 0) || isAway,
+    guard client != nil, now >= nextConnectAt, (waiting.count > 0 && room == 0) || isAway,
       !connections.contains(where: \.isComing)
     else { return false }
     return connections.count(where: \.isUsable) < wanted
@@ -96,7 +81,6 @@ final class ConnectionGroup {
 
   func close() {
     waiting.removeAll()
-    again.removeAll()
     connections.removeAll()
   }
 }

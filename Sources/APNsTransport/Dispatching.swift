@@ -41,16 +41,16 @@ extension APNsTransport {
   func dispatch(_ group: ConnectionGroup) {
     for connection in group.connections {
       var room = connection.room(now: now, streamsMax: settings.streamsMax)
-      guard room > 0, group.waitingCount > 0 else { continue }
+      guard room > 0, group.waiting.count > 0 else { continue }
       renewToken(of: connection)
       guard connection.isUsable else { continue }
-      while room > 0, let id = group.next() {
+      while room > 0, let id = group.waiting.popFirst() {
         guard flights.isLive(id) else { continue }
         if submit(id, on: connection, of: group) { room -= 1 }
       }
       connection.client.flush()
     }
-    if group.waitingCount > 0 || group.isAway { openIfWanted(group) }
+    if group.waiting.count > 0 || group.isAway { openIfWanted(group) }
   }
 
   /// - Returns: whether it takes a stream.
@@ -66,7 +66,7 @@ extension APNsTransport {
       request, authority: connection.client.authority, token: connection.token, into: writer)
     guard let stream = connection.client.submit(writer, body: request.body, tag: id.slot) else {
       connection.retire(because: "no further stream")
-      group.waitAgain(id)
+      group.waiting.giveBack(id)
       return true
     }
     connection.carries(now: now)

@@ -1,10 +1,11 @@
 import HTTP2
 import Pipeline
 
-/// Names one flight for as long as it lasts: its place is used again, its generation is not.
+/// Names one flight for as long as it lasts: its place is used again, its number is not. Numbers
+/// rise in the order in which the transport took the flights.
 struct FlightID: Hashable {
   let slot: Int
-  let generation: UInt32
+  let number: UInt64
 }
 
 /// One request from the moment the transport took it until it has a result.
@@ -21,26 +22,29 @@ struct Flight {
 /// All flights. Places are used again, so that a flight costs no memory of its own.
 struct FlightTable {
   private var flights: [Flight?] = []
-  private var generations: [UInt32] = []
+  private var numbers: [UInt64] = []
   private var free: [Int] = []
+  private var nextNumber: UInt64 = 0
   private(set) var count = 0
 
   mutating func insert(_ flight: Flight) -> FlightID {
     count += 1
+    nextNumber += 1
     guard let slot = free.popLast() else {
       flights.append(flight)
-      generations.append(0)
-      return FlightID(slot: flights.count - 1, generation: 0)
+      numbers.append(nextNumber)
+      return FlightID(slot: flights.count - 1, number: nextNumber)
     }
     flights[slot] = flight
-    return FlightID(slot: slot, generation: generations[slot])
+    numbers[slot] = nextNumber
+    return FlightID(slot: slot, number: nextNumber)
   }
 
   func isLive(_ id: FlightID) -> Bool {
-    generations[id.slot] == id.generation && flights[id.slot] != nil
+    numbers[id.slot] == id.number && flights[id.slot] != nil
   }
 
-  func id(slot: Int) -> FlightID { FlightID(slot: slot, generation: generations[slot]) }
+  func id(slot: Int) -> FlightID { FlightID(slot: slot, number: numbers[slot]) }
 
   /// The flight in a place that is taken.
   subscript(slot: Int) -> Flight {
@@ -65,7 +69,6 @@ struct FlightTable {
 
   mutating func remove(slot: Int) {
     flights[slot] = nil
-    generations[slot] &+= 1
     free.append(slot)
     count -= 1
   }

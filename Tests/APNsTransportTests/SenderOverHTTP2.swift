@@ -4,21 +4,24 @@ import Foundation
 import HTTP2
 import Pipeline
 import Pushes
+import SQLiteStore
 import ServiceRuntime
 import Synchronization
 import TestSupport
 import Vocabulary
 
-/// The whole sender on its real transport, with a store in memory and a stand-in for APNs. What it
-/// puts on its ladder comes again at once, one attempt older.
+/// The whole sender on its real transport and store, with a stand-in for APNs. What it puts on its
+/// ladder comes again at once, one attempt older.
 final class SenderOverHTTP2 {
   let apns: StandIn
   let time: any TimeSource
-  let store = InMemoryStore()
+  let store: SQLiteStore
   let metrics = Metrics()
   let lines = Lines()
   let transport: APNsTransport
   let sender: APNsSender
+  private let directory = FileManager.default.temporaryDirectory
+    .appending(path: "lockstep-sender-\(UUID().uuidString)")
   private let session = SessionID("cs_1")
   private let owner = UserID("u_mara")
   private var open: [DeliveryTag: (job: PushJob, attempt: Int)] = [:]
@@ -44,11 +47,17 @@ final class SenderOverHTTP2 {
   ) throws {
     self.apns = apns
     self.time = time
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    store = try SQLiteStore(
+      path: directory.appending(path: "store.sqlite").path(percentEncoded: false))
     transport = try apns.transport(time: time, tokens: tokens, change)
     sender = APNsSender(
       store: store, pushes: Samples.routes[.apns], transport: transport,
       bundleID: Samples.bundle, time: time, log: lines.log, metrics: metrics)
   }
+
+  // What is left of it goes with the machine's temporary files.
+  deinit { try? FileManager.default.removeItem(at: directory) }
 
   /// Registers a token with a card of its own, and makes a job for it.
   func job(_ number: Int, isProven: Bool = true) throws -> PushJob {

@@ -179,6 +179,13 @@ final class StandIn {
     if case .answered(let answer) = outcomes[number] { answer.status } else { nil }
   }
 
+  /// Why pushes ended without an answer, and how often each.
+  var unanswered: [String: Int] {
+    outcomes.filter { status($0.key) == nil }.reduce(into: [:]) { counts, one in
+      counts["\(one.value)", default: 0] += 1
+    }
+  }
+
   /// Statuses of all answers, and how often each came.
   var statuses: [Int: Int] {
     outcomes.keys.reduce(into: [:]) { counts, number in counts[status(number) ?? 0, default: 0] += 1
