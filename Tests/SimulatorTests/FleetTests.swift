@@ -59,6 +59,28 @@ import Vocabulary
     }
   }
 
+  @Test mutating func `new tokens lead to the phone and the ones before are dead`() throws {
+    let card = try #require(start())
+    let calls = fleet.act(on: dennis.id, at: Making.now) { phone, mint in
+      phone.rotateTokens(mint: &mint)
+    }
+    let phone = try #require(fleet.phones[dennis.id])
+    let next = try #require(phone.cards.last)
+    #expect(phone.identity.alertToken == dennis.alertToken)
+    #expect(
+      calls.map { $0.call.body["token"] } == [
+        .string(dennis.alertToken), .string(phone.identity.pushToStartToken),
+        .string(next.updateToken),
+      ])
+    for token in [dennis.pushToStartToken, card.updateToken] {
+      #expect(
+        fleet.standing(of: token, in: nil) == .unregistered(since: Making.now.milliseconds))
+    }
+    #expect(
+      fleet.standing(of: phone.identity.pushToStartToken, in: nil) == .reachable(.pushToStart))
+    #expect(fleet.standing(of: next.updateToken, in: nil) == .reachable(.update))
+  }
+
   @Test mutating func `what a phone finds becomes a complaint with its names`() throws {
     _ = start()
     _ = start()

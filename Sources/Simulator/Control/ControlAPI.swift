@@ -11,7 +11,8 @@ import Vocabulary
 /// - `POST /phones/{id}/start-local {session_id}`: its app opens a session and starts its card; or
 ///   with `attributes`, `content_state` and `stale_at` of a session that the API does not know.
 /// - `POST /phones/{id}/offline`, `online`, `uninstall`, and `dismiss {session_id?}`.
-/// - `POST /phones/{id}/rotate`: new update tokens, and its app registers all tokens again.
+/// - `POST /phones/{id}/rotate`: a new push-to-start token and new update tokens, and its app
+///   registers all tokens again.
 /// - `GET /verdict`: every card against what the API says now.
 /// - `GET /pushes?limit=`: the newest requests to the stand-in for APNs, oldest first; with
 ///   `after=` those that follow the request of that number.
@@ -22,8 +23,9 @@ import Vocabulary
 /// - `POST /browsers/{id}/offline`, `online`, `unsubscribe`.
 /// - `GET /androids`, `GET /androids/{id}`: what each Android phone shows.
 /// - `POST /androids` with a ``PhoneOrder``: a new Android phone, its token known to the API.
-/// - `POST /androids/{id}/offline`, `online`, `uninstall`, `dismiss {session_id?}`, and `forget`:
-///   its process ends and its notifications go.
+/// - `POST /androids/{id}/offline`, `online`, `uninstall`, `dismiss {session_id?}`, `forget`: its
+///   process ends and its notifications go, and `rotate`: FCM gives it a new token, and its app
+///   registers it.
 /// - `POST /androids/revoke`: no access token of FCM counts any more.
 /// - `/app/` the web app with its service worker: see ``WebAppRoutes``.
 /// - `GET /faults`, `POST /faults` with an array of ``Fault``: takes the place of all before.

@@ -9,7 +9,8 @@ package struct AndroidPhone: Hashable, Sendable {
     package let userID: UserID
     /// What the page calls its owner.
     package let name: String
-    package let token: String
+    /// FCM replaces it at times.
+    package internal(set) var token: String
     package let deviceID: String
     /// Which app; nil: the one the API knows.
     package let packageName: String?
@@ -29,7 +30,7 @@ package struct AndroidPhone: Hashable, Sendable {
     package var changedAt: UnixTime
   }
 
-  package let identity: Identity
+  package private(set) var identity: Identity
   package private(set) var isOnline = true
   package private(set) var isInstalled = true
   /// Oldest first.
@@ -122,6 +123,15 @@ package struct AndroidPhone: Hashable, Sendable {
   /// Its notifications go, as when the process is killed; the next message brings them back.
   mutating func forget() { cards.removeAll { $0.standing == .live } }
 
+  /// FCM gives it another token, and its app registers that one.
+  ///
+  /// - Returns: what the app tells the API.
+  mutating func rotateToken(to token: String) -> [PhoneCall] {
+    guard isInstalled else { return [] }
+    identity.token = token
+    return [registration]
+  }
+
   /// The owner swipes the live card of a session away, or all.
   ///
   /// - Returns: what the app tells the API.
@@ -179,8 +189,7 @@ package struct AndroidFleet: Sendable {
     let phone = AndroidPhone(
       .init(
         id: id, userID: userID, name: name,
-        token: "\(mint.hex(digits: 22)):APA91b\(mint.hex(digits: 128))",
-        deviceID: mint.uuid(), packageName: packageName))
+        token: mint.fcmToken(), deviceID: mint.uuid(), packageName: packageName))
     phones[id] = phone
     ids.append(id)
     places[phone.identity.token] = id
@@ -188,7 +197,17 @@ package struct AndroidFleet: Sendable {
     return phone
   }
 
-  /// Whose token it is; nil when nobody ever had it.
+  /// Gives one phone a new token. From now on FCM answers `UNREGISTERED` to the one before.
+  ///
+  /// - Returns: what its app tells the API.
+  mutating func rotateToken(of id: String, mint: inout TokenMint) -> [PhoneCall] {
+    let token = mint.fcmToken()
+    let calls = act(on: id) { $0.rotateToken(to: token) } ?? []
+    if !calls.isEmpty { places[token] = id }
+    return calls
+  }
+
+  /// Whose token it is or was; nil when nobody ever had it.
   func id(ofToken token: String) -> String? { places[token] }
 
   /// Lets something happen to one phone.

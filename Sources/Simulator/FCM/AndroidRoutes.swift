@@ -67,6 +67,13 @@ struct AndroidRoutes: Sendable {
   private func change(_ id: String, _ what: String, _ request: HTTPRequest) throws -> HTTPResponse?
   {
     let session = try request.body.isEmpty ? nil : JSON.decode(Choice.self, from: request.body)
+    if what == "rotate" {
+      world.change { state, _ in
+        let calls = state.androids.rotateToken(of: id, mint: &state.fleet.mint)
+        return ((), calls.map { OwnedEffect(phoneID: id, call: $0) })
+      }
+      return view(of: id)
+    }
     let happening: (inout AndroidPhone, UnixTime) -> ([Finding], [PhoneCall])
     switch what {
     case "offline":
@@ -112,11 +119,13 @@ struct AndroidView: Encodable {
     let rev: Int
     let attributes: JSONValue
     let contentState: JSONValue
+    let changedAt: UnixTime
 
     enum CodingKeys: String, CodingKey {
       case standing, kind, rev, attributes
       case contextKey = "context_key"
       case contentState = "content_state"
+      case changedAt = "changed_at"
     }
   }
 
@@ -152,7 +161,7 @@ struct AndroidView: Encodable {
     cards = phone.cards.reversed().map {
       Card(
         contextKey: $0.contextKey, standing: $0.standing, kind: $0.kind, rev: $0.rev,
-        attributes: $0.attributes, contentState: $0.contentState)
+        attributes: $0.attributes, contentState: $0.contentState, changedAt: $0.changedAt)
     }
   }
 }

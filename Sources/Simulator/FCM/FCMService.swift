@@ -114,7 +114,7 @@ extension World.State {
         400, state: "INVALID_ARGUMENT", errorCode: "INVALID_ARGUMENT",
         "The registration token is not a valid FCM registration token")
     }
-    guard phone.isInstalled else {
+    guard phone.isInstalled, phone.identity.token == message.token else {
       throw FCMRefusal(
         404, state: "NOT_FOUND", errorCode: "UNREGISTERED", "Requested entity was not found.")
     }

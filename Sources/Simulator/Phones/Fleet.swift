@@ -147,11 +147,12 @@ package struct Fleet: Sendable {
     } else {
       showing.remove(phone.identity.id)
     }
+    let (identity, lives) = (phone.identity, phone.isInstalled)
+    // Each of them has its place by now, which knows what it was for.
     for token in phone.retiredTokens { settle(token, .update, lives: false) }
     for card in phone.cards { settle(card.updateToken, .update, lives: card.standing.isLive) }
-    guard !phone.isInstalled else { return }
-    settle(phone.identity.alertToken, .alert, lives: false)
-    settle(phone.identity.pushToStartToken, .pushToStart, lives: false)
+    settle(identity.pushToStartToken, .pushToStart, lives: lives)
+    if !lives { settle(identity.alertToken, .alert, lives: false) }
   }
 }
 

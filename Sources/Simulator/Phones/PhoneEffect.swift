@@ -21,7 +21,7 @@ package struct PhoneCall: Hashable, Sendable {
   }
 }
 
-/// Whose phone it is and how it is reached. Never changes.
+/// Whose phone it is and how it is reached. Only its push-to-start token ever changes.
 package struct PhoneIdentity: Hashable, Sendable {
   /// Names the phone in the control API.
   package let id: String
@@ -34,8 +34,8 @@ package struct PhoneIdentity: Hashable, Sendable {
   package let app: InstalledContract
   /// Lower-case digits.
   package let alertToken: String
-  /// Lower-case digits.
-  package let pushToStartToken: String
+  /// Lower-case digits; iOS replaces it at times.
+  package internal(set) var pushToStartToken: String
 
   package init(
     id: String, userID: UserID, name: String, environment: APNsEnvironment, bundleID: String,

@@ -37,6 +37,11 @@ package struct TokenMint: Sendable, RandomNumberGenerator {
     return hex(digits: Self.activityDigits[pick])
   }
 
+  /// A registration token in FCM's form.
+  package mutating func fcmToken() -> String {
+    "\(hex(digits: 22)):APA91b\(hex(digits: 128))"
+  }
+
   /// A UUID of version 4, lower-case.
   package mutating func uuid() -> String {
     var digits = Array(hex(digits: 32))

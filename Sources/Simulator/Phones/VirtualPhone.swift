@@ -19,7 +19,7 @@ package struct VirtualPhone: Hashable, Sendable {
   /// How many sounds are remembered, to notice a second one.
   package static let soundsMax = 50
 
-  package let identity: PhoneIdentity
+  package private(set) var identity: PhoneIdentity
   /// Oldest first; those that are gone stay in the list, for the verdict.
   package internal(set) var cards: [LockScreenCard] = []
   /// Newest first.
@@ -36,7 +36,7 @@ package struct VirtualPhone: Hashable, Sendable {
   package var inbox: Inbox?
   package internal(set) var counts = PhoneCounts()
   private var budget: PushBudget
-  /// Update tokens that iOS has replaced.
+  /// Update and push-to-start tokens that iOS has replaced.
   private(set) var retiredTokens: [String] = []
 
   package init(_ identity: PhoneIdentity, budget: PushBudget = PushBudget()) {
@@ -160,9 +160,12 @@ extension VirtualPhone {
     return effects
   }
 
-  /// iOS gives every live card a new update token, and the app registers all its tokens again.
+  /// iOS gives the app a new push-to-start token and every live card a new update token, and the
+  /// app registers all its tokens again.
   package mutating func rotateTokens(mint: inout TokenMint) -> [PhoneEffect] {
     guard isInstalled else { return [] }
+    retiredTokens.append(identity.pushToStartToken)
+    identity.pushToStartToken = mint.hex(digits: TokenMint.deviceDigits)
     var calls = identity.registrations
     for index in cards.indices
     where cards[index].standing.isLive && cards[index].channelID == nil {

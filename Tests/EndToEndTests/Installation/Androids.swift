@@ -51,7 +51,7 @@ struct Androids {
       ])
   }
 
-  /// `what`: `offline`, `online`, `forget`, `dismiss` or `uninstall`.
+  /// `what`: `offline`, `online`, `forget`, `rotate`, `dismiss` or `uninstall`.
   func make(_ phone: String, _ what: String) throws {
     try call("POST", "/androids/\(phone)/\(what)")
   }
