@@ -110,6 +110,7 @@ let package = Package(
         .embedInCode("Page/page.html"), .embedInCode("Page/page.css"),
         .embedInCode("Page/lockscreen.js"),
         .embedInCode("Page/browser.js"), .embedInCode("Page/page.js"),
+        .embedInCode("Page/android.css"), .embedInCode("Page/android.js"),
         .embedInCode("WebApp/index.html"), .embedInCode("WebApp/app.css"),
         .embedInCode("WebApp/app.js"), .embedInCode("WebApp/service-worker.js"),
         .embedInCode("WebApp/manifest.webmanifest"), .embedInCode("WebApp/notification.png"),

@@ -1,6 +1,7 @@
 "use strict";
 
 // How a Lock Screen and what is on it are drawn. No state of its own.
+const cookType = "CookSuggestActivityAttributes";
 const steps = ["answering", "generating", "proposed", "finalizing", "decided"];
 const stepWords = {
   answering: "Antworten", generating: "Die Küche denkt nach", proposed: "Vorschläge",
@@ -129,6 +130,37 @@ function side(card) {
   return null;
 }
 
+// What a card of any app says first and second, and whose it is.
+function wordsOf(card) {
+  const state = card.content_state;
+  if (card.attributes_type === cookType)
+    return { icon: "🍳", app: "Was koch ich draus?", title: state.statusLabel, text: subline(card) };
+  const app = card.attributes.kind || card.attributes_type.replace(/ActivityAttributes$/, "");
+  const texts = ["title", "headline", "label"].map((name) => state[name])
+    .concat(Object.values(state))
+    // A moment is for the app to word.
+    .filter((value) => typeof value === "string" && !/^\d{4}-\d\d-\d\d[T ]/.test(value));
+  const title = texts[0] || app;
+  return { icon: "📱", app, title, text: state.body || texts.find((text) => text !== title) || "" };
+}
+
+// A fraction from 0 to 1; null: something goes on, nobody knows how far.
+function drawBar(fraction, state) {
+  const bar = make("progress");
+  if (fraction !== null) bar.value = fraction;
+  bar.state = state;
+  bar.setAttribute("aria-label", state.shortStatus || "Fortschritt");
+  return bar;
+}
+
+// A range of dates goes on by itself, without a push.
+function moveBars() {
+  for (const bar of document.querySelectorAll("progress")) {
+    const fraction = fractionOf(bar.state);
+    if (fraction !== null && fraction !== bar.value) bar.value = fraction;
+  }
+}
+
 // A card of any other app: its first texts, its progress, and whatever else it holds.
 function fillOtherCard(element, card) {
   const state = card.content_state;
@@ -138,27 +170,24 @@ function fillOtherCard(element, card) {
   element.className = `card ${card.standing}`;
   element.style.setProperty("--tint", tintOf(null, card.attributes_type));
   const top = make("div", "top");
-  const app = card.attributes.kind || card.attributes_type.replace(/ActivityAttributes$/, "");
-  top.append(make("span", "icon", "📱"), make("span", "app", app));
+  const said = wordsOf(card);
+  top.append(make("span", "icon", said.icon), make("span", "app", said.app));
   if (card.standing === "stale") top.append(make("span", "chip stale", "nicht aktuell"));
   if (card.standing === "ended") top.append(make("span", "chip", "beendet"));
-  const texts = ["title", "headline", "label"].map((name) => state[name])
-    .concat(Object.values(state)).filter((value) => typeof value === "string");
+  if (top.children.length < 3 && state.shortStatus) top.append(make("span", "chip", state.shortStatus));
   const words = make("div", "words");
-  const label = make("div", "label", texts[0] || app);
+  const label = make("div", "label", said.title);
   label.setAttribute("aria-live", "polite");
-  words.append(label, make("div", "sub", state.body || texts.find((text) => text !== texts[0]) || ""));
+  words.append(label, make("div", "sub", said.text));
   const row = make("div", "row");
   row.append(words);
+  const parts = [top, row];
   const fraction = fractionOf(state);
-  if (fraction !== null) {
-    const bar = make("progress");
-    bar.value = fraction;
-    row.append(bar);
-  }
+  if (fraction !== null || state.indeterminate) parts.push(drawBar(fraction, state));
   const tail = make("div", "tail");
-  tail.append(make("span", "", shown.length > 160 ? `${shown.slice(0, 159)}…` : shown));
-  element.replaceChildren(top, row, tail);
+  tail.append(make("span", "rest", shown));
+  tail.title = shown;
+  element.replaceChildren(...parts, tail);
   if (isNews) {
     void element.offsetWidth;
     element.classList.add("news");
@@ -177,7 +206,7 @@ function fractionOf(state) {
 }
 
 function fillCard(element, card) {
-  if (card.attributes_type !== "CookSuggestActivityAttributes") return fillOtherCard(element, card);
+  if (card.attributes_type !== cookType) return fillOtherCard(element, card);
   const state = card.content_state;
   const isNews = element.dataset.rev !== undefined && element.dataset.rev !== String(state.rev);
   element.dataset.rev = state.rev;

@@ -3,6 +3,7 @@
 const pushesShownMax = 80;
 const phones = new Map();
 const browsers = new Map();
+const androids = new Map();
 const byId = (id) => document.getElementById(id);
 
 function newPhone(phone) {
@@ -24,8 +25,8 @@ function newPhone(phone) {
   screen.append(status, make("div", "island"), time, make("div", "stack"), foot, make("div", "home"));
   body.append(screen);
   element.append(body, make("div", "bell"), make("div", "tools"));
-  // Phones first, then browsers.
-  byId("phones").insertBefore(element, byId("phones").querySelector(".browser"));
+  // Phones first, then Android phones, then browsers.
+  byId("phones").insertBefore(element, byId("phones").querySelector(".android, .browser"));
   return element;
 }
 
@@ -84,20 +85,33 @@ function showBrowser(browser) {
   fillBrowser(element, browser);
 }
 
+function showAndroid(phone) {
+  const known = androids.get(phone.id);
+  const element = known?.element || newAndroid();
+  if (!known) {
+    const paper = wallpapers[(androids.size + 4) % wallpapers.length];
+    ["--sky", "--sun", "--earth"].forEach((name, at) => element.style.setProperty(name, paper[at]));
+    byId("phones").insertBefore(element, byId("phones").querySelector(".browser"));
+  }
+  androids.set(phone.id, { element, phone });
+  fillAndroid(element, phone);
+}
+
 function tick() {
   const now = new Date();
   const [date, clock] = [german.format(now), hours.format(now)];
-  for (const { element } of phones.values()) {
+  for (const { element } of [...phones.values(), ...androids.values()]) {
     element.querySelector(".time .date").textContent = date;
     element.querySelector(".time .clock").textContent = clock;
   }
+  moveBars();
 }
 
 let counted = 0;
 function showPush(push) {
   counted = Math.max(counted, push.number);
   const item = make("li", "fresh");
-  const owner = phones.get(push.phone);
+  const owner = phones.get(push.phone) || androids.get(push.phone);
   if (owner) item.style.setProperty("--sky", owner.element.style.getPropertyValue("--sky"));
   const what = make("span");
   const name = owner?.phone.name || browsers.get(push.phone)?.browser.name || push.phone || `${push.token}…`;
@@ -119,11 +133,13 @@ function showPush(push) {
 }
 
 function showFigures() {
-  const cards = [...phones.values()].reduce((sum, { phone }) => sum + phone.cards.length, 0);
+  const shown = [...phones.values()].flatMap(({ phone }) => phone.cards).length
+    + [...androids.values()].flatMap(({ phone }) => phone.cards)
+      .filter((card) => card.standing !== "dismissed").length;
   const word = (count, name) => `${count} ${name}${count === 1 ? "" : "s"}`;
   byId("figures").textContent =
-    `${word(phones.size, "phone")} · ${word(browsers.size, "browser")} · ${word(cards, "card")} · ${counted} ${counted === 1 ? "push" : "pushes"}`;
-  byId("empty").hidden = phones.size + browsers.size > 0;
+    `${word(phones.size + androids.size, "phone")} · ${word(browsers.size, "browser")} · ${word(shown, "card")} · ${counted} ${counted === 1 ? "push" : "pushes"}`;
+  byId("empty").hidden = phones.size + androids.size + browsers.size > 0;
 }
 
 function showLink(state, words) {
@@ -138,7 +154,7 @@ async function compare() {
   title.className = verdict.ok ? "good" : "bad";
   title.textContent = verdict.ok ? "Every phone shows the truth" : "Not every phone is right";
   const figures = {
-    phones: verdict.phones, browsers: verdict.browsers, sessions: verdict.sessions, "cards equal": verdict.equal,
+    phones: verdict.phones, "Android phones": verdict.androids, browsers: verdict.browsers, sessions: verdict.sessions, "cards equal": verdict.equal,
     different: verdict.different, missing: verdict.missing, "doubled starts": verdict.doubled_starts,
     "older shown": verdict.older_shown, "banners overdue": verdict.overdue_banners, sounds: verdict.sounds, complaints: verdict.complaint_count,
   };
@@ -166,6 +182,11 @@ function listen() {
   });
   events.addEventListener("browsers", (event) => {
     JSON.parse(event.data).forEach(showBrowser);
+    showFigures();
+  });
+  events.addEventListener("androids", (event) => {
+    JSON.parse(event.data).forEach(showAndroid);
+    tick();
     showFigures();
   });
   events.addEventListener("pushes", (event) => {
