@@ -4,7 +4,7 @@ import Vocabulary
 /// Which card an update token belongs to that came without a context key.
 package enum Binding {
   /// No card lives longer: eight hours active, four more ended.
-  private static let cardLife: Duration = .seconds(12 * 3600)
+  static let cardLife: Duration = .seconds(12 * 3600)
 
   /// The registration with its context key, as far as it can be known: by what the token or its
   /// activity id was bound to before, else by the one start on this device that no token came for.

@@ -11,7 +11,9 @@ extension EndToEnd {
     private static let roles: [Role] = [.simulator, .api, .payloadBuilder, .apnsSender, .notifier]
     private static let fans = ["mia", "sina", "sam"]
 
-    private func installation(kept: Int = 28_800) throws -> Installation {
+    private func installation(
+      kept: Int = 28_800, app: String = "ShoppingActivityAttributes"
+    ) throws -> Installation {
       let installation = try Installation()
       installation.settings[Installation.contractsSetting] =
         Installation.contractsFolder.path(percentEncoded: false)
@@ -23,7 +25,7 @@ extension EndToEnd {
       try installation.applyTopology()
       for role in Self.roles { try installation.start(role) }
       for fan in Self.fans {
-        try installation.phones.add(fan, app: "ShoppingActivityAttributes")
+        try installation.phones.add(fan, app: app)
       }
       return installation
     }
@@ -93,6 +95,56 @@ extension EndToEnd {
       try installation.wait(for: "the channel to go") {
         try !channels(installation, "list").contains(id)
       }
+    }
+
+    private static func score(_ text: String) -> JSONValue {
+      ["title": .string(text), "shortStatus": .string(text), "data": ["ball": "home"]]
+    }
+
+    @Test func `Shiny phones listen to a channel from their start to their end`() throws {
+      let installation = try installation(app: "ShinyActivityAttributes")
+      let phones = installation.phones
+      try installation.serve(
+        "PUT", "game-1",
+        [
+          "attributes_type": "ShinyActivityAttributes",
+          "attributes": ["kind": "score", "values": ["game": "1"]],
+          "recipients": .array(Self.fans.map { ["user_id": .string($0)] }),
+          "content_state": Self.score("0 : 0"), "channel": "create",
+        ])
+      try phones.awaitTruth(cards: 3)
+      for goals in 1...3 {
+        try installation.serve(
+          "PATCH", "game-1", ["content_state": Self.score("\(goals) : 0")])
+        try phones.awaitTruth(cards: 3)
+      }
+      // A card that listens has no token of its own: nothing but its start tells of it, and
+      // another push-to-start token must not begin it anew.
+      try phones.make("mia", "rotate")
+      try phones.awaitHeard()
+      try installation.serve("PATCH", "game-1", ["content_state": Self.score("3 : 1")])
+      try phones.awaitTruth(cards: 3)
+      try installation.wait(for: "the start that the new token asked for to be dropped") {
+        try installation.metric(
+          #"lockstep_stage_messages_total{outcome="superseded",stage="apns"}"#, of: .apnsSender)
+          >= 1
+      }
+      try installation.serve("DELETE", "game-1", ["content_state": Self.score("3 : 2")])
+      try phones.awaitTruth(cards: 3)
+      let seen = try installation.serve("GET", "game-1")
+      for recipient in seen["recipients"]?.elements ?? [] {
+        #expect(recipient["bound_tokens"] == [])
+      }
+      for fan in Self.fans {
+        let cards = try phones.cards(of: fan)
+        #expect(cards.map(\.standing) == ["ended"], "\(fan)")
+        #expect(cards.first?.json["content_state"]?["title"] == "3 : 2")
+        #expect(try phones.pushes(to: fan).map(\.event) == ["start"])
+      }
+      // Each state once, the first too, for whoever begins to listen; then the end.
+      let sent = try broadcasts(installation)
+      #expect(sent.map { $0["event"] } == Array(repeating: "update", count: 5) + ["end"])
+      #expect(sent.allSatisfy { $0["status"] == 200 })
     }
 
     @Test func `a channel that is not there lets each card go by itself`() throws {

@@ -245,10 +245,6 @@ extension EndToEnd {
 }
 
 extension JSONValue {
-  fileprivate var elements: [JSONValue] {
-    if case .array(let elements) = self { elements } else { [] }
-  }
-
   fileprivate var double: Double? {
     switch self {
     case .number(let number): number

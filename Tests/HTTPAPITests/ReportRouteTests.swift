@@ -51,7 +51,13 @@ import Vocabulary
     _ = try world.post("/api/apns/register", as: "dennis", registration)
     let body: JSONValue = ["activity_id": "A1", "state": "active"]
     #expect(try world.post(Self.path, as: "dennis", body).status == 200)
-    #expect(try world.post(Self.path, as: "jaqueline", body).status == 404)
+    #expect(try world.post(Self.path, as: "dennis", body).json() == ["reported": true])
+    // Of somebody else, or of a card that no token came for, nothing is known and nothing kept.
+    let unknown = try world.post(Self.path, as: "jaqueline", body)
+    #expect(unknown.status == 200)
+    #expect(try unknown.json() == ["reported": false])
+    let kept = try world.store.read { try $0.reports(of: [ContextKey(key)]) }
+    #expect(kept.allSatisfy { $0.userID == UserID("dennis") })
   }
 
   @Test(arguments: StoreKind.allCases)

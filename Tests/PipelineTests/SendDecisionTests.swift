@@ -116,6 +116,14 @@ import Vocabulary
       testDescription: "a start of a card of which nobody says where it is", event: .start,
       change: { $0.cards = [card(on: nil)] }, drop: nil),
     Row(
+      testDescription: "a start of a card that listens to a channel already", event: .start,
+      change: { $0.earlierStart = .listens },
+      drop: .superseded(because: "the phone has this card")),
+    Row(
+      testDescription: "a start that went to the token before, a moment ago", event: .start,
+      change: { $0.earlierStart = .perhaps },
+      drop: .superseded(because: "the phone may have this card, by the token before")),
+    Row(
       testDescription: "a start of a dismissed card", event: .start,
       change: { $0.isDismissed = true },
       drop: .superseded(because: "the phone dismissed this card")),

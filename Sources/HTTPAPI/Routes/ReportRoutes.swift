@@ -31,11 +31,10 @@ extension API {
     return { rows in
       let me = call.caller.userID
       let own = try context ?? activity.flatMap { try rows.contextKey(ofActivity: $0, of: me) }
-      if own == nil, let activity, try isUnbound(activity, of: me, rows) {
-        // Nobody knows yet which card that is.
-        return Answer(.json(200, ["reported": false]))
-      }
-      guard let own, try isOwn(own, me, rows) else {
+      // A card whose token is unbound, or that listens to a channel and has none: which one it is
+      // only its app could tell, and one built with Shiny cannot.
+      guard let own else { return Answer(.json(200, ["reported": false])) }
+      guard try isOwn(own, me, rows) else {
         throw Problem.notFound("You have no such activity.")
       }
       try rows.save(
@@ -44,14 +43,6 @@ extension API {
         metrics.phoneLay(behind: max(0, newest - rev))
       }
       return Answer(.json(200, ["reported": true]))
-    }
-  }
-
-  private func isUnbound(_ activity: String, of user: UserID, _ rows: any StoreTransaction) throws
-    -> Bool
-  {
-    try rows.tokenRows(TokenQuery(user: user, isPruned: false, isUnbound: true)).contains {
-      $0.registration.activityID == activity
     }
   }
 }

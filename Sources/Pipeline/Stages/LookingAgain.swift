@@ -25,9 +25,9 @@ extension APNsSender {
   {
     guard !works.isEmpty else { return [] }
     // Holding a start writes; everything else only reads.
-    if starts.isEmpty { return try store.read { try self.known(of: works, in: $0) } }
+    if starts.isEmpty { return try store.read { try self.known(of: works, in: $0, now: now) } }
     return try store.write { transaction in
-      var known = try self.known(of: works, in: transaction)
+      var known = try self.known(of: works, in: transaction, now: now)
       for place in starts {
         let job = works[place].job
         if known[place].hasCard {
@@ -43,7 +43,7 @@ extension APNsSender {
     }
   }
 
-  private func known(of works: [Work], in transaction: any StoreTransaction) throws
+  private func known(of works: [Work], in transaction: any StoreTransaction, now: UnixTime) throws
     -> [SendKnowledge]
   {
     var known = try transaction.standings(of: works.map { ($0.job.token, $0.job.contextKey) })
@@ -65,6 +65,10 @@ extension APNsSender {
         job.event == .start && (job.contextKey.map(dismissed.contains) ?? false)
       if job.event == .start, let context = job.contextKey {
         known[place].cards = cards[context] ?? []
+        if let registration = known[place].standing.registrations.first(where: job.isMeant) {
+          known[place].earlierStart = try EarlierStart.find(
+            before: job, to: registration, in: transaction, now: now)
+        }
       }
       known[place].isResolved =
         job.event == .alert && (job.dedupeKey.map(resolved.contains) ?? false)

@@ -10,6 +10,8 @@ struct SendKnowledge {
   var cards: [Registration] = []
   /// Of a start: what became of it so far; nil when nobody asked for it.
   var start: Start?
+  /// Of a start: whether the phone got this card under another push-to-start token.
+  var earlierStart: EarlierStart?
   /// Of an alert: its notification was resolved.
   var isResolved = false
   /// Of an alert, or what takes one back: APNs accepted it already.
@@ -19,11 +21,13 @@ struct SendKnowledge {
 }
 
 extension SendKnowledge {
-  /// Of a start: the device that it goes to has registered a card of the same activity. An earlier
-  /// start arrived, though nobody heard the answer, or the app began it itself.
+  /// Of a start: the device that it goes to has registered a card of the same activity, or has one
+  /// that listens to a channel. An earlier start arrived, though nobody heard the answer or it went
+  /// to another token, or the app began it itself.
   var hasCard: Bool {
     let devices = standing.registrations.compactMap(\.deviceID)
-    return cards.contains { $0.deviceID.map(devices.contains) ?? false }
+    return earlierStart == .listens
+      || cards.contains { $0.deviceID.map(devices.contains) ?? false }
   }
 }
 
@@ -82,6 +86,9 @@ enum SendDecision: Hashable {
     }
     if known.start?.acceptedAt != nil { return .superseded(because: "started already") }
     if known.hasCard { return .superseded(because: "the phone has this card") }
+    if known.earlierStart == .perhaps {
+      return .superseded(because: "the phone may have this card, by the token before")
+    }
     // A lease that ends later than any was taken before the clock was set back.
     if let until = known.start?.claimedUntil, until > now, until - now <= APNsSender.startLease {
       return .retry(notBefore: startHeldWait, because: "another sender holds this start")

@@ -81,6 +81,13 @@ struct Phones {
     return banners
   }
 
+  /// Until the API has heard all that phones have to say.
+  func awaitHeard() throws {
+    try installation.wait(for: "every phone to be heard") {
+      try verdict()["calls_waiting"] == 0
+    }
+  }
+
   /// What came to one phone, oldest first.
   func pushes(to phone: String) throws -> [Push] {
     guard case .array(let pushes) = try call("GET", "/pushes?limit=1000") else { return [] }
@@ -129,4 +136,6 @@ struct Phones {
 extension JSONValue {
   var text: String? { if case .string(let text) = self { text } else { nil } }
   var whole: Int? { if case .integer(let number) = self { Int(number) } else { nil } }
+  /// Of an array; none of anything else.
+  var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
 }
