@@ -10,8 +10,9 @@ enum Demo {
   static let usage = """
     lockstep-demo play --api URL --simulator URL [--once] [--ttl] [--pace SECONDS]
       reads LOCKSTEP_AMQP_URL, LOCKSTEP_QUEUES_FILE and LOCKSTEP_AUTH_KEYS_FILE
-    lockstep-demo keys DIRECTORY
-      writes auth-keys.json and AuthKey_DEMO123456.p8, made now
+    lockstep-demo keys DIRECTORY [FCM-PORT]
+      writes auth-keys.json and AuthKey_DEMO123456.p8, made now, and with the port of a stand-in for
+      FCM on this machine a service account for it, service-account.json
     lockstep-demo free-ports COUNT
       prints ports of 127.0.0.1 that nobody listens on
     """
@@ -21,6 +22,11 @@ enum Demo {
       switch (words.first, words.count) {
       case ("keys", 2):
         try DemoKeys.write(into: words[1])
+        return .ok
+      case ("keys", 3):
+        guard let port = UInt16(words[2]) else { throw CommandFailure(.usage, usage) }
+        try DemoKeys.write(into: words[1])
+        try DemoKeys.writeServiceAccount(into: words[1], fcmPort: port)
         return .ok
       case ("free-ports", 2):
         try FreePorts.print(words[1])

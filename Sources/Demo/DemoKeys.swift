@@ -19,6 +19,17 @@ enum DemoKeys {
     try write(Data(SigningKey.generate().pem.utf8), to: "\(directory)/\(providerKeyFile)")
   }
 
+  /// As Firebase's console would give it, for the simulator's stand-in.
+  static func writeServiceAccount(into directory: String, fcmPort: UInt16) throws {
+    let account: JSONValue = [
+      "type": "service_account", "project_id": "cook-example", "private_key_id": "demo",
+      "private_key": .string(RSASigningKey.generate().pem),
+      "client_email": "push@cook-example.iam.gserviceaccount.com",
+      "token_uri": .string("https://localhost:\(fcmPort)/token"),
+    ]
+    try write(account.encoded, to: "\(directory)/service-account.json")
+  }
+
   private static func write(_ data: Data, to path: String) throws {
     try data.write(to: URL(fileURLWithPath: path))
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)

@@ -13,6 +13,7 @@ final class SimulatedPhones {
   struct Verdict {
     let isTrue: Bool
     let phones: Int
+    let androids: Int
     let compared: Int
     let equal: Int
     let starts: Int
@@ -22,7 +23,7 @@ final class SimulatedPhones {
   }
 
   struct Push {
-    /// `start 200`.
+    /// `start 200`, `FCM start 200`.
     let answer: String
     /// From the mutation to the push's arrival.
     let milliseconds: Int64?
@@ -48,6 +49,20 @@ final class SimulatedPhones {
         "token": .string(token), "api_url": .string(apiURL), "bell": true,
       ])
   }
+
+  /// Gives a person an Android phone besides.
+  func addAndroid(of person: Person, token: String, apiURL: String) throws {
+    _ = try call(
+      "POST", "/androids",
+      [
+        "id": .string(Self.android(of: person)), "user_id": .string(person.id),
+        "name": .string(person.name), "tint": .string(person.tint),
+        "emoji": .string(person.emoji), "locale": "de-DE", "token": .string(token),
+        "api_url": .string(apiURL),
+      ])
+  }
+
+  private static func android(of person: Person) -> String { "\(person.id)-android" }
 
   /// Gives a person a browser that takes Web Push.
   func addBrowser(of person: Person, token: String, apiURL: String) throws {
@@ -86,18 +101,39 @@ final class SimulatedPhones {
     return Int(rev)
   }
 
+  private func androidCard(of person: Person, in session: String) throws -> JSONValue? {
+    let phone = try call("GET", "/androids/\(Self.android(of: person))")
+    guard case .array(let cards)? = phone["cards"] else { return nil }
+    return cards.first { $0["attributes"]?["sessionId"] == .string(session) }
+  }
+
+  /// What the person's Android phone shows.
+  func androidRev(of person: Person, in session: String) throws -> Int? {
+    guard case .integer(let rev)? = try androidCard(of: person, in: session)?["rev"] else {
+      return nil
+    }
+    return Int(rev)
+  }
+
   /// One card as text for the terminal.
   func card(of person: Person, in session: String) throws -> String {
-    guard let card = try cardJSON(of: person, in: session), let state = card["content_state"] else {
-      return "    \(person.name): no card"
-    }
+    words(try cardJSON(of: person, in: session), of: person.name)
+  }
+
+  /// The same of the person's Android phone.
+  func androidCardText(of person: Person, in session: String) throws -> String {
+    words(try androidCard(of: person, in: session), of: "  on Android")
+  }
+
+  private func words(_ card: JSONValue?, of owner: String) -> String {
+    guard let card, let state = card["content_state"] else { return "    \(owner): no card" }
     let partner =
       "\(text(card["attributes"]?["partnerEmoji"])) \(text(card["attributes"]?["partnerName"]))"
     var parts = [text(state["statusLabel"])]
     if case .integer(let count)? = state["proposalCount"], count > 0 { parts.append("\(count) ▤") }
     if let step = words(state["deepLinkStep"]) { parts.append("→ \(step)") }
     if state["ended"] == true { parts.append("✓ ended") }
-    return "    \(padded(person.name, 10)) │ with \(padded(partner, 13)) │ "
+    return "    \(padded(owner, 12)) │ with \(padded(partner, 13)) │ "
       + "rev \(padded(text(state["rev"]), 2)) │ \(parts.joined(separator: "  "))"
   }
 
@@ -115,8 +151,9 @@ final class SimulatedPhones {
     let waiting = number("calls_waiting")
     if waiting > 0 { complaints.append("\(waiting) calls of phones have not been heard yet") }
     return Verdict(
-      isTrue: json["ok"] == true, phones: number("phones"), compared: number("compared"),
-      equal: number("equal"), starts: number("starts"), doubledStarts: number("doubled_starts"),
+      isTrue: json["ok"] == true, phones: number("phones"),
+      androids: number("androids"), compared: number("compared"), equal: number("equal"),
+      starts: number("starts"), doubledStarts: number("doubled_starts"),
       olderShown: number("older_shown"), complaints: complaints)
   }
 
@@ -129,9 +166,10 @@ final class SimulatedPhones {
       {
         milliseconds = (arrival - asked).milliseconds
       }
+      let what = words(push["event"]) ?? text(push["push_type"])
+      let service = push["push_type"] == "fcm" ? "FCM " : ""
       return Push(
-        answer: "\(words(push["event"]) ?? text(push["push_type"])) \(text(push["status"]))",
-        milliseconds: milliseconds)
+        answer: "\(service)\(what) \(text(push["status"]))", milliseconds: milliseconds)
     }
   }
 

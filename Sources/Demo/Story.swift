@@ -4,8 +4,8 @@ import ServiceRuntime
 import Vocabulary
 
 /// Dennis and Jaqueline plan a meal: from the invitation to the decision, or until the session dies
-/// because nobody does anything. After each step it waits until both phones show what `GET` says,
-/// and prints their cards.
+/// because nobody does anything. After each step it waits until both iPhones, and the Android phone
+/// that Jaqueline has too, show what `GET` says, and prints their cards.
 final class Story {
   private static let dennis = Person(id: "dennis", name: "Dennis", tint: "teal", emoji: "🐢")
   private static let jaqueline = Person(
@@ -130,6 +130,7 @@ final class Story {
       try caller.call("PUT", "/api/me", person.profile)
       try phones.add(person, token: token, apiURL: settings.apiURL)
       if person.id == Self.jaqueline.id {
+        try phones.addAndroid(of: person, token: token, apiURL: settings.apiURL)
         try phones.addBrowser(of: person, token: token, apiURL: settings.apiURL)
         if !settings.once {
           print("\(person.name)'s web app is at \(settings.simulatorURL)/app/#token=\(token)")
@@ -166,12 +167,13 @@ final class Story {
     try action()
     try waitForPhones(until: state)
     for person in Self.people { print(try phones.card(of: person, in: session)) }
+    print(try phones.androidCardText(of: Self.jaqueline, in: session))
     // Shown as it happens also where the output is a file or a pipe.
     fflush(nil)
     stop.wait(atMost: settings.pace)
   }
 
-  /// Until the session has come to `state` and both phones show it.
+  /// Until the session has come to `state` and all phones show it.
   private func waitForPhones(until state: String?) throws {
     let end = ContinuousClock.now + Self.patience
     var lagging = ""
@@ -191,6 +193,10 @@ final class Story {
       guard case .integer(let rev)? = truth["rev"] else { return "GET has no rev" }
       guard try phones.rev(of: person, in: session) == Int(rev) else {
         return "\(person.name)'s phone does not show rev \(rev)"
+      }
+      guard person.id == Self.jaqueline.id else { continue }
+      guard try phones.androidRev(of: person, in: session) == Int(rev) else {
+        return "\(person.name)'s Android phone does not show rev \(rev)"
       }
     }
     return ""
@@ -213,11 +219,14 @@ final class Story {
     for difference in verdict.complaints { print("  ! \(difference)") }
     let invitation = try invitation()
     let sounds = invitation.sounds - soundsBefore
-    let isTrue = verdict.isTrue && channelsShown == 3 && invitation.isGrey && sounds == 1
+    let isTrue =
+      verdict.isTrue && verdict.androids == 1 && channelsShown == 3 && invitation.isGrey
+      && sounds == 1
     let word = isTrue ? "ok" : "NOT OK"
     print(
-      "\(word): \(verdict.equal) of \(verdict.compared) cards on \(verdict.phones) phones equal "
-        + "the truth, \(verdict.starts) start by push, \(verdict.doubledStarts) doubled, "
+      "\(word): \(verdict.equal) of \(verdict.compared) cards on \(verdict.phones) phones and "
+        + "\(verdict.androids) Android phone equal the truth, \(verdict.starts) start by push, "
+        + "\(verdict.doubledStarts) doubled, "
         + "\(verdict.olderShown) older shown, \(pushes.count) pushes; "
         + "invitation on \(channelsShown) of 3 channels, \(sounds) sound, "
         + (invitation.isGrey ? "grey: \(invitation.reason)" : "not grey"))

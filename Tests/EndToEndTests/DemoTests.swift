@@ -15,6 +15,9 @@ extension EndToEnd {
         at: directory.appending(path: "tmp"), withIntermediateDirectories: true)
     }
 
+    private static let good =
+      "ok: 3 of 3 cards on 2 phones and 1 Android phone equal the truth, 1 start by push"
+
     private var output: URL { directory.appending(path: "output") }
 
     private func play(_ arguments: [String], input: Pipe? = nil) throws -> Child {
@@ -55,7 +58,7 @@ extension EndToEnd {
       try FileManager.default.removeItem(at: directory)
     }
 
-    @Test func `The demonstration ends with both phones equal to the truth, and leaves nothing`()
+    @Test func `The demonstration ends with all phones equal to the truth, and leaves nothing`()
       throws
     {
       let child = try play(["--once"])
@@ -64,10 +67,12 @@ extension EndToEnd {
       let text = try printed()
       #expect(code == 0, "\(text)")
       let last = text.split(separator: "\n").last ?? ""
-      #expect(last.hasPrefix("ok: 2 of 2 cards on 2 phones equal the truth, 1 start by push"))
+      #expect(last.hasPrefix(Self.good))
       #expect(last.hasSuffix("invitation on 3 of 3 channels, 1 sound, grey: decided"))
       #expect(text.contains("from mutation to push: median "))
       #expect(text.contains("● Jaqueline confirms, the kitchen serves"))
+      #expect(text.contains("  on Android │ with 🐢 Dennis"))
+      #expect(text.contains(" × FCM end 200"))
       try expectNothingLeft()
     }
 
@@ -79,7 +84,7 @@ extension EndToEnd {
       let text = try printed()
       #expect(code == 0, "\(text)")
       let last = text.split(separator: "\n").last ?? ""
-      #expect(last.hasPrefix("ok: 2 of 2 cards on 2 phones equal the truth, 1 start by push"))
+      #expect(last.hasPrefix(Self.good))
       #expect(last.hasSuffix("invitation on 3 of 3 channels, 1 sound, grey: ttl"))
       try expectNothingLeft()
     }

@@ -90,6 +90,8 @@ import Testing
     ("Sources/Pipeline/Stages/FCM/FCMJobsOfState.swift", ["fcm"]),
     // A word of faults and of the log of pushes; a service's name in the ready line.
     ("Sources/Simulator/FCM/FCMService.swift", ["fcm"]),
+    // A word of that log.
+    ("Sources/Demo/SimulatedPhones.swift", ["fcm"]),
     // What is counted in recordings, reports and progress; a fate of the ledger.
     ("Sources/Replay/Recording/RecordedLine.swift", ["events"]),
     ("Sources/Replay/Report/ReportPage.swift", ["events", "dead"]),
