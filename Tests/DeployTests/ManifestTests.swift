@@ -35,6 +35,7 @@ import Testing
     ("--apns-key-file=", "--apns-file=", "LOCKSTEP_APNS_FILE"),
     ("\"127.0.0.1:8081-8089:8080\"", "\"8080:8080\"", "outside of loopback"),
     ("accounts: {", "account: {", "waits for account"),
+    ("LOCKSTEP_FCM_PACKAGES: ", "LOCKSTEP_WEB_ORIGIN: ", "has nobody to send to"),
   ])
   func `a fault in the compose file is found`(right: String, wrong: String, finding: String) throws
   {
@@ -68,6 +69,15 @@ import Testing
     let others = try manifests().filter { $0 != "api.yaml" }
       .map { Tools.path("deploy/kubernetes/\($0)") }
     #expect(try check(["kubernetes", "1.32", copy] + others).contains(finding))
+  }
+
+  @Test func `an API that knows no Android app leaves the fcm-sender nobody`() throws {
+    let folder = try Folder()
+    let copy = try spoilt(
+      "deploy/kubernetes/settings.yaml", "LOCKSTEP_FCM_PACKAGES: app.example.cook", "", in: folder)
+    let others = try manifests().filter { $0 != "settings.yaml" }
+      .map { Tools.path("deploy/kubernetes/\($0)") }
+    #expect(try check(["kubernetes", "1.32", copy] + others).contains("has nobody to send to"))
   }
 
   @Test func `every manifest is applied but the example of secrets`() throws {

@@ -17,6 +17,8 @@ import yaml
 
 # What a process may take to end after SIGTERM: the grace and the last wait, both in seconds.
 GRACE, LAST_WAIT = 20, 5
+# Which Android apps the API lets register.
+PACKAGES = "LOCKSTEP_FCM_PACKAGES"
 KNOWN = set(sys.stdin.read().split())
 
 
@@ -64,6 +66,8 @@ def compose(path):
             continue
         if int(service["stop_grace_period"].rstrip("s")) < GRACE + LAST_WAIT + 5:
             findings.append(f"{name}: is killed before it has drained")
+        if name == "fcm-sender" and PACKAGES not in services["api"].get("environment", {}):
+            findings.append(f"{name}: has nobody to send to, the api has no {PACKAGES}")
         if not service["read_only"] or service["cap_drop"] != ["ALL"]:
             findings.append(f"{name}: has more rights than it needs")
     return findings
@@ -86,6 +90,10 @@ def kubernetes(version, paths):
     names = {(item["kind"], item["metadata"]["name"]) for _, item in objects}
     secrets = {item["metadata"]["name"]: set(item["stringData"])
                for _, item in objects if item["kind"] == "Secret"}
+    deployments = {item["metadata"]["name"] for _, item in objects if item["kind"] == "Deployment"}
+    if "fcm-sender" in deployments and not any(
+            PACKAGES in item.get("data", {}) for _, item in objects if item["kind"] == "ConfigMap"):
+        findings.append(f"fcm-sender: has nobody to send to, the api has no {PACKAGES}")
     for where, item in objects:
         if item["kind"] in ("ConfigMap", "Secret") and item["metadata"]["name"] != "lockstep-keys":
             findings += unknown(item.get("data", item.get("stringData")), where)
