@@ -55,10 +55,13 @@ package struct Activity: Hashable, Sendable {
   package struct Alert: Hashable, Sendable, Codable {
     package let title: String
     package let body: String
+    /// A sound file of the app, or `default`; nil makes none.
+    package let sound: String?
 
-    package init(title: String, body: String) {
+    package init(title: String, body: String, sound: String? = nil) {
       self.title = title
       self.body = body
+      self.sound = sound
     }
   }
 }

@@ -13,8 +13,8 @@ package struct LiveActivityPayload: Hashable, Sendable {
   package static let stampBytes = 23
 
   package enum Event: Hashable, Sendable {
-    /// Puts a new activity on the phone. iOS wants an alert with it; it has no sound, because the
-    /// invitation's own alert makes one.
+    /// Puts a new activity on the phone. iOS wants an alert with it; that of a cook session has no
+    /// sound, because the invitation's own alert makes one.
     case start(attributesType: String, attributes: JSONValue, alertTitle: String, alertBody: String)
     case update
     /// Removes the card at `dismissAt`; a moment that has passed removes it now, nil leaves it to
@@ -26,6 +26,8 @@ package struct LiveActivityPayload: Hashable, Sendable {
   package struct Additions: Hashable, Sendable {
     /// An update that lights the screen up; a start has its own alert.
     package var alert: (title: String, body: String)?
+    /// Of that alert or the start's; nil makes none.
+    package var alertSound: String?
     /// Which of one app's activities comes first.
     package var relevanceScore: Double?
     /// Members beside `aps`, which the app itself reads.
@@ -34,10 +36,11 @@ package struct LiveActivityPayload: Hashable, Sendable {
     package var channelID: String?
 
     package init(
-      alert: (title: String, body: String)? = nil, relevanceScore: Double? = nil,
-      beside: [String: JSONValue] = [:], channelID: String? = nil
+      alert: (title: String, body: String)? = nil, alertSound: String? = nil,
+      relevanceScore: Double? = nil, beside: [String: JSONValue] = [:], channelID: String? = nil
     ) {
       self.alert = alert
+      self.alertSound = alertSound
       self.relevanceScore = relevanceScore
       self.beside = beside
       self.channelID = channelID
@@ -45,8 +48,8 @@ package struct LiveActivityPayload: Hashable, Sendable {
 
     package static func == (left: Self, right: Self) -> Bool {
       left.alert?.title == right.alert?.title && left.alert?.body == right.alert?.body
-        && left.relevanceScore == right.relevanceScore && left.beside == right.beside
-        && left.channelID == right.channelID
+        && left.alertSound == right.alertSound && left.relevanceScore == right.relevanceScore
+        && left.beside == right.beside && left.channelID == right.channelID
     }
 
     package func hash(into hasher: inout Hasher) {
@@ -101,7 +104,7 @@ package struct LiveActivityPayload: Hashable, Sendable {
       aps["event"] = "start"
       aps["attributes-type"] = .string(type)
       aps["attributes"] = attributes
-      aps["alert"] = ["title": .string(title), "body": .string(body)]
+      aps["alert"] = alert(title, body)
       if let channelID = additions.channelID {
         aps["input-push-channel"] = .string(channelID)
       } else {
@@ -110,13 +113,20 @@ package struct LiveActivityPayload: Hashable, Sendable {
     case .update:
       aps["event"] = "update"
       if let (title, body) = additions.alert {
-        aps["alert"] = ["title": .string(title), "body": .string(body)]
+        aps["alert"] = alert(title, body)
       }
     case .end(let dismissAt):
       aps["event"] = "end"
       if let dismissAt { aps["dismissal-date"] = .integer(dismissAt.seconds) }
     }
     return .object(additions.beside.merging(["aps": .object(aps)]) { $1 })
+  }
+
+  /// The sound of a Live Activity stands inside of its alert; that of an ordinary one beside it.
+  private func alert(_ title: String, _ body: String) -> JSONValue {
+    var alert: [String: JSONValue] = ["title": .string(title), "body": .string(body)]
+    if let sound = additions.alertSound { alert["sound"] = .string(sound) }
+    return .object(alert)
   }
 
   /// Puts `aps.timestamp` into an encoded body: done at the moment of sending, when this state has

@@ -158,6 +158,7 @@ extension World {
       ),
       (["content_state": nil], "/recipients/0/content_state"),
       (["alert": ["title": "only"]], "/alert/body"), (["colour": "red"], "/colour"),
+      (["alert": ["title": "a", "body": "b", "sound": 1]], "/alert/sound"),
       (["alert": nil, "content_state": ["progress": 1]], "/alert"),
       (["expires_at": "2020-01-01T00:00:00Z"], "/expires_at"),
       (["expires_at": "tomorrow"], "/expires_at"),

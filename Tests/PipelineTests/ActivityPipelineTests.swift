@@ -116,6 +116,22 @@ import Vocabulary
     #expect(all.allSatisfy { $0.topic == "\(Samples.bundle).push-type.liveactivity" })
   }
 
+  @Test func `an alert's sound goes with the start, and with the updates that ring`() throws {
+    var loud = content()
+    loud.alert = Activity.Alert(title: "Order", body: "News", sound: "gong.caf")
+    let start = begun(loud)
+    var sent = try play(event(start))
+    try register(updateToken, .update)
+    let quiet = try #require(
+      try start.activity.updated(with: content(["title": "Next", "data": [:]]), at: time.now()))
+    sent += try play(event(quiet))
+    let ringing = try #require(try quiet.activity.updated(with: loud, at: time.now()))
+    sent += try play(event(ringing))
+    #expect(try events(sent) == ["start", "update", "update"])
+    #expect(try sent.map { try aps($0)["alert"]?["sound"] } == ["gong.caf", nil, "gong.caf"])
+    #expect(try aps(sent[1])["alert"] == nil)
+  }
+
   // MARK: Once, newest, and the end
 
   @Test func `a start that is repeated is sent once`() throws {

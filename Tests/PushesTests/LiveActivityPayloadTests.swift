@@ -62,6 +62,22 @@ import Vocabulary
     #expect(!String(decoding: body, as: UTF8.self).contains("sound"))
   }
 
+  @Test(arguments: [nil, "default", "gong.caf"])
+  func `A-10 a sound stands inside of the alert, and nowhere without one`(sound: String?) throws {
+    let loud = LiveActivityPayload.Additions(alert: ("News", "Come"), alertSound: sound)
+    for event in [LiveActivityPayload.Event.update, Self.start] {
+      let payload = LiveActivityPayload(
+        event: event, contentState: Self.state, staleAt: nil, additions: loud)
+      let aps = try Self.aps(payload.encoded())
+      #expect(aps["alert"]?["sound"] == sound.map { .string($0) })
+      #expect(aps["sound"] == nil)
+    }
+    let silent = LiveActivityPayload(
+      event: .update, contentState: Self.state, staleAt: nil,
+      additions: .init(alertSound: sound))
+    #expect(try Self.aps(silent.encoded())["alert"] == nil)
+  }
+
   @Test func `an update and an end carry none of what belongs to a start`() throws {
     for event in [LiveActivityPayload.Event.update, .end(dismissAt: Self.noon)] {
       let aps = try Self.aps(Self.stamped(event))

@@ -37,7 +37,8 @@ import Vocabulary
     let start = LiveActivityPayload.Event.start(
       attributesType: "Some", attributes: [:], alertTitle: "a", alertBody: "b")
     let additions: [LiveActivityPayload.Additions] = [
-      .init(alert: ("a", "b")), .init(relevanceScore: 1), .init(beside: ["deepLink": "x"]),
+      .init(alert: ("a", "b")), .init(alertSound: "default"), .init(relevanceScore: 1),
+      .init(beside: ["deepLink": "x"]),
     ]
     let state = Self.state.encoded
     #expect(LiveActivityPayload.spliced(start, contentState: state, staleAt: nil) == nil)

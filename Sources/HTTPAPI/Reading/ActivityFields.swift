@@ -7,6 +7,7 @@ extension BodyReader {
   private static let deepLinkMax = 500
   private static let alertTitleMax = 200
   private static let alertBodyMax = 1000
+  private static let alertSoundMax = 100
 
   /// RFC 3339, from `earliest` on and within ``Activity/ttlMax``.
   mutating func optionalMoment(_ name: String, from earliest: UnixTime?, now: UnixTime) -> UnixTime?
@@ -42,7 +43,8 @@ extension BodyReader {
     guard optional("alert") != nil, var alert = object("alert") else { return nil }
     let words = Activity.Alert(
       title: alert.text("title", max: Self.alertTitleMax),
-      body: alert.text("body", max: Self.alertBodyMax))
+      body: alert.text("body", max: Self.alertBodyMax),
+      sound: alert.optionalText("sound", max: Self.alertSoundMax))
     adopt(alert)
     return words
   }
@@ -114,7 +116,7 @@ extension LiveActivityPayload {
         alertBody: alert.body),
       contentState: state, staleAt: activity.staleAt ?? activity.expiresAt,
       additions: .init(
-        relevanceScore: activity.relevanceScore,
+        alertSound: alert.sound, relevanceScore: activity.relevanceScore,
         beside: activity.deepLink.map { ["deeplink": .string($0)] } ?? [:])
     ).bytesUnshortened
   }

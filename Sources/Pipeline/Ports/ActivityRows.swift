@@ -39,6 +39,8 @@ package struct ActivityState: Hashable, Sendable {
     package var beside: [String: String]
     /// Whether the update of this state rings with the alert of the start too.
     package var alertsOnUpdate: Bool
+    /// The sound of that alert, and of the start's; nil makes none.
+    package var alertSound: String?
     /// Attributes of a card that its own app starts, as JSON text: what can be shown again from a
     /// message alone needs them too. Nil where ``ActivityState/attributes`` holds them.
     package var ownAttributes: String?
@@ -47,12 +49,13 @@ package struct ActivityState: Hashable, Sendable {
 
     package init(
       relevanceScore: Double? = nil, beside: [String: String] = [:], alertsOnUpdate: Bool = false,
-      ownAttributes: String? = nil, channel: BroadcastChannel? = nil
+      alertSound: String? = nil, ownAttributes: String? = nil, channel: BroadcastChannel? = nil
     ) {
       self.ownAttributes = ownAttributes
       self.relevanceScore = relevanceScore
       self.beside = beside
       self.alertsOnUpdate = alertsOnUpdate
+      self.alertSound = alertSound
       self.channel = channel
     }
   }

@@ -72,6 +72,7 @@ extension ActivityState {
     if event == .update, extras.alertsOnUpdate, let alertTitle, let alertBody {
       additions.alert = (alertTitle, alertBody)
     }
+    if event == .start || additions.alert != nil { additions.alertSound = extras.alertSound }
     return additions
   }
 }

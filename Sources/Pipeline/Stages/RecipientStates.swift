@@ -74,6 +74,7 @@ package enum RecipientStates {
         relevanceScore: activity.relevanceScore,
         beside: activity.deepLink.map { [link: $0] } ?? [:],
         alertsOnUpdate: !hasEnded && activity.alertRev == recipient.rev,
+        alertSound: hasEnded ? nil : alert.sound,
         channel: activity.usableChannel))
   }
 }

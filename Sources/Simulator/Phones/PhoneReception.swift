@@ -84,6 +84,8 @@ extension VirtualPhone {
     cards[index].staleAt = payload.staleAt
     cards[index].standing = .active
     cards[index].changedAt = now
+    // It stands inside of the alert; the start before it was another matter.
+    if payload.event == .update, payload.aps["alert"]?["sound"] != nil { counts.sounds += 1 }
     if payload.event == .end {
       end(index, at: now, dismissAt: payload.dismissAt)
       return [.call(identity.report("ended", of: cards[index]))]
