@@ -29,7 +29,9 @@ extension API {
     var body = try call.body()
     let token = body.fcmToken()
     let deviceID = body.optionalText("device_id", max: Self.deviceIDMax)
-    let package = body.optionalWord("package", among: packages) { $0 }
+    let package = body.optionalWord("package", among: packages) {
+      packages.contains($0) ? $0 : nil
+    }
     if package == nil, packages.count > 1 {
       body.requirePackage(among: packages)
     }
@@ -84,7 +86,8 @@ extension BodyReader {
 
   fileprivate mutating func requirePackage(among packages: [String]) {
     guard optional("package") == nil else { return }
-    refuse("package", "is missing, want one of \(packages.joined(separator: ", "))")
+    let want = packages.map { "\"\($0)\"" }.joined(separator: ", ")
+    refuse("package", "is missing, want one of \(want)")
   }
 }
 
