@@ -62,9 +62,9 @@ package final class FCMTransport: FCMCarrier {
     }
     sendHeld()
     if tokens.isHopeless(elapsed: time.elapsed()) {
-      let reason = tokens.trouble ?? "no access token"
+      let trouble = tokens.trouble ?? NoAccessToken("none was asked for", isRefusal: false)
       results += held.map {
-        FCMResult(number: $0.number, outcome: .unauthorized(because: reason), accessToken: nil)
+        FCMResult(number: $0.number, outcome: .unauthorized(trouble), accessToken: nil)
       }
       held = []
     }
@@ -93,11 +93,12 @@ package final class FCMTransport: FCMCarrier {
     let elapsed = time.elapsed()
     switch end {
     case .unanswered(let cause):
-      tokens.failed(because: "no access token: \(cause)", elapsed: elapsed)
+      let words = String(cause.prefix(FCMAnswer.wordsMax))
+      tokens.failed(NoAccessToken(words, isRefusal: false), elapsed: elapsed)
     case .answered(let answer):
       switch AccessTokenAnswer(status: answer.status, body: answer.body) {
       case .granted(let token, let life): tokens.granted(token, life: life, elapsed: elapsed)
-      case .refused(let reason): tokens.failed(because: reason, elapsed: elapsed)
+      case .refused(let trouble): tokens.failed(trouble, elapsed: elapsed)
       }
     }
   }

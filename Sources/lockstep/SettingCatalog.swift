@@ -18,7 +18,7 @@ enum SettingCatalog {
     .init(name: "ADMIN_ADDR", help: "host:port of /livez /readyz /metrics. Default 127.0.0.1:9090"),
     .init(
       name: "OPS_SENDERS",
-      help: "admin addresses of the apns-senders for the page's lanes, host:port,host:port"),
+      help: "admin addresses of apns- and fcm-senders for the page's lanes, host:port,host:port"),
     .init(name: "HTTP_ADDR", help: "host:port of the API. Default 127.0.0.1:8080"),
     .init(name: "AUTH_KEYS_FILE", help: "JWK Set whose keys callers' tokens are verified with"),
     .init(name: "RATE_PER_USER", help: "requests per second and user, 1 to 10000. Default 20"),

@@ -141,15 +141,3 @@ private final class CommitCount: Sendable {
 
   func store() -> InMemoryStore { InMemoryStore { self.commits.withLock { $0 += 1 } } }
 }
-
-/// What a log wrote.
-private final class LogLines: Sendable {
-  private let lines = Mutex<[String]>([])
-  var all: [String] { lines.withLock { $0 } }
-
-  var log: Log {
-    Log(form: .text, level: .debug, role: "test", now: { Samples.noon }) { line in
-      self.lines.withLock { $0.append(line) }
-    }
-  }
-}

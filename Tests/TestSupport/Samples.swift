@@ -53,6 +53,7 @@ package enum Samples {
     stages: [
       .build: route(.build, prefetch: 100), .apns: route(.apns, prefetch: 50),
       .notify: route(.notify, prefetch: 50), .webpush: route(.webpush, prefetch: 50),
+      .fcm: route(.fcm, prefetch: 50),
     ])
 
   /// Which events each stage's queue takes.

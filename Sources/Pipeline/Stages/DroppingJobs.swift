@@ -20,20 +20,27 @@ extension APNsSender {
 
   /// Nil for what only waits its turn.
   func record(_ drop: Drop, now: UnixTime) -> DeliveryRecord? {
-    let (reason, consequence): (String, DeliveryRecord.Consequence)
-    switch drop.settlement.disposition {
-    case .superseded(let cause): (reason, consequence) = ("superseded: \(cause)", .superseded)
-    case .expired: (reason, consequence) = ("expired: its deadline has passed", .expired)
-    case .stale: (reason, consequence) = ("stale: a newer state is known", .stale)
-    case .retry(_, let cause): (reason, consequence) = (cause, .retried)
-    case .dead(let cause): (reason, consequence) = (cause, .dead)
-    case .done, .park, .handBack: return nil
-    }
+    guard let (reason, consequence) = drop.settlement.disposition.recorded else { return nil }
     let job = drop.work.job
     return DeliveryRecord(
       jobID: job.id, sessionID: job.sessionID, userID: job.userID, contextKey: job.contextKey,
       rev: job.rev, tokenFingerprint: job.token.fingerprint, event: job.event.rawValue,
       status: nil, reason: reason, attempt: drop.work.delivery.attempt, causedAt: job.causedAt,
       settledAt: now, wasSent: false, consequence: consequence)
+  }
+}
+
+extension Disposition {
+  /// What is recorded of a job that is settled without being sent; nil for what only waits its
+  /// turn.
+  var recorded: (reason: String, consequence: DeliveryRecord.Consequence)? {
+    switch self {
+    case .superseded(let cause): ("superseded: \(cause)", .superseded)
+    case .expired: ("expired: its deadline has passed", .expired)
+    case .stale: ("stale: a newer state is known", .stale)
+    case .retry(_, let cause): (cause, .retried)
+    case .dead(let cause): (cause, .dead)
+    case .done, .park, .handBack: nil
+    }
   }
 }

@@ -1,10 +1,24 @@
 import Pushes
 import Vocabulary
 
-/// One way to Apple that can fail as a whole: a service and a topic.
+/// One way to phones that can fail as a whole.
 package struct Lane: Hashable, Sendable {
-  package let environment: PushEnvironment
+  /// Apple's two services and Google's, as `lockstep_lane_open` names them.
+  package enum Service: String, Hashable, Sendable { case production, sandbox, fcm }
+
+  package let service: Service
+  /// Of Apple an app's topic, of FCM a project.
   package let topic: String
+
+  package init(environment: PushEnvironment, topic: String) {
+    service = environment == .production ? .production : .sandbox
+    self.topic = topic
+  }
+
+  package init(fcmProject: String) {
+    service = .fcm
+    topic = fcmProject
+  }
 }
 
 /// Which lanes are open, as a circuit is: nothing is sent on one but a probe at a time, until a
@@ -12,6 +26,9 @@ package struct Lane: Hashable, Sendable {
 struct LaneBook {
   /// Between two probes of one lane.
   static let probeInterval: Duration = .seconds(15)
+  /// The longest that a service may ask for before the next probe: what waits for it in hand must
+  /// be settled well before RabbitMQ takes it away.
+  static let probeWaitMost: Duration = .seconds(600)
   /// How many jobs of an open lane stay in hand for its probes, so that the other lanes have the
   /// rest of the prefetch.
   static let probesInHandMax = 4
@@ -24,12 +41,12 @@ struct LaneBook {
     let because: String
     let openedAt: UnixTime
     var nextProbeAt: UnixTime
+    /// From when ``nextProbeAt`` was set.
+    var wait: Duration
     var isProbing = false
 
     /// A clock that was set back delays no probe.
-    func isDue(_ now: UnixTime) -> Bool {
-      now >= nextProbeAt || nextProbeAt - now > LaneBook.probeInterval
-    }
+    func isDue(_ now: UnixTime) -> Bool { now >= nextProbeAt || nextProbeAt - now > wait }
   }
 
   private var openings: [Lane: Opening] = [:]
@@ -46,16 +63,21 @@ struct LaneBook {
     return .probe
   }
 
+  /// `wait`: until the next probe, when the service says how long.
+  ///
   /// - Returns: whether the lane was closed before: the moment for an alarm.
-  mutating func open(_ lane: Lane, because reason: String, now: UnixTime) -> Bool {
+  mutating func open(
+    _ lane: Lane, because reason: String, now: UnixTime, probeAfter wait: Duration? = nil
+  ) -> Bool {
     let before = openings[lane]
     known.insert(lane)
+    let wait = min(wait ?? Self.probeInterval, Self.probeWaitMost)
     openings[lane] = Opening(
-      because: reason, openedAt: before?.openedAt ?? now, nextProbeAt: now + Self.probeInterval)
+      because: reason, openedAt: before?.openedAt ?? now, nextProbeAt: now + wait, wait: wait)
     return before == nil
   }
 
-  /// APNs accepted a push on this lane.
+  /// The service accepted a push on this lane.
   ///
   /// - Returns: whether the lane was open.
   mutating func accepted(on lane: Lane) -> Bool { openings.removeValue(forKey: lane) != nil }
@@ -65,13 +87,15 @@ struct LaneBook {
     guard var opening = openings[lane], opening.isProbing else { return }
     opening.isProbing = false
     opening.nextProbeAt = now + Self.probeInterval
+    opening.wait = Self.probeInterval
     openings[lane] = opening
   }
 
   /// How long a job that is no probe is to wait before it comes again.
   func parkTime(on lane: Lane, now: UnixTime) -> Duration {
-    let open = openings[lane].map { now - $0.openedAt } ?? .zero
-    return min(max(open, Self.parkTimeLeast), Self.parkTimeMost)
+    guard let opening = openings[lane] else { return Self.parkTimeLeast }
+    let wanted = max(now - opening.openedAt, opening.nextProbeAt - now)
+    return min(max(wanted, Self.parkTimeLeast), Self.parkTimeMost)
   }
 
   var hasOpenLanes: Bool { !openings.isEmpty }

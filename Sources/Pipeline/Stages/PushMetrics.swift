@@ -38,16 +38,17 @@ struct PushMetrics {
   private var criticalTimes: [String: Histogram] = [:]
   let inFlight: Gauge
   let guardTrips: Counter
+  let lanes: LaneMetrics
 
   init(_ metrics: Metrics) {
     self.metrics = metrics
+    lanes = LaneMetrics(metrics)
     inFlight = metrics.gauge("lockstep_pushes_in_flight", help: "Pushes sent and not answered.")
     guardTrips = metrics.counter(
       "lockstep_guard_trips_total", help: "Times that the mass guard stopped pruning.")
     for name in ["cooksuggest", Self.noActivity] { criticalTimes[name] = criticalTime(of: name) }
     for reason in Self.pruningReasons.union(["other"]) { _ = pruned(because: reason) }
     metrics.announce(Self.pushesName, help: Self.pushesHelp, type: "counter")
-    metrics.announce(Self.laneName, help: Self.laneHelp, type: "gauge")
   }
 
   mutating func count(_ sending: APNsSender.Sending, _ outcome: PushOutcome, now: UnixTime) {
@@ -92,8 +93,6 @@ struct PushMetrics {
 
   private static let pushesName = "lockstep_pushes_total"
   private static let pushesHelp = "Pushes by what APNs answered."
-  private static let laneName = "lockstep_lane_open"
-  private static let laneHelp = "1 while nothing is sent on the lane but probes."
 
   private mutating func counter(of wanted: Kind) -> Counter {
     if let known = pushes[wanted] { return known }
@@ -117,13 +116,26 @@ struct PushMetrics {
     metrics.counter(
       "lockstep_tokens_pruned_total", help: "Tokens marked as dead.", labels: ["reason": reason])
   }
+}
+
+/// What every sender tells of its lanes.
+struct LaneMetrics {
+  private static let name = "lockstep_lane_open"
+  private static let help = "1 while nothing is sent on the lane but probes."
+
+  private let metrics: Metrics
+
+  init(_ metrics: Metrics) {
+    self.metrics = metrics
+    metrics.announce(Self.name, help: Self.help, type: "gauge")
+  }
 
   /// Shows open lanes as 1; a lane that closed goes back to 0.
   func show(_ lanes: LaneBook) {
     for (lane, isOpen) in lanes.changes {
       metrics.gauge(
-        Self.laneName, help: Self.laneHelp,
-        labels: ["environment": lane.environment.rawValue, "topic": lane.topic]
+        Self.name, help: Self.help,
+        labels: ["environment": lane.service.rawValue, "topic": lane.topic]
       ).set(isOpen ? 1 : 0)
     }
   }

@@ -5,5 +5,5 @@ import Pushes
 struct SenderMemory {
   var lanes = LaneBook()
   var breakers: [Lane: FailureBreaker] = [:]
-  var prunedJobs = PrunedJobs()
+  var prunedJobs = PrunedJobs<PushToken>()
 }

@@ -56,8 +56,8 @@ extension APNsSender {
           starts.accepted(sending.job.token, now: now)
         }
       }
-      metrics.show(memory.lanes)
-      laneBoard.show(memory.lanes)
+      metrics.lanes.show(memory.lanes)
+      laneBoard.show(memory.lanes, of: name)
       // What an open lane refused goes last, so that the next probe is another token's.
       let refused = again.filter { memory.lanes.isOpen($0.lane) }
       waiting = again.filter { !memory.lanes.isOpen($0.lane) } + waiting + refused
@@ -245,7 +245,7 @@ extension APNsSender {
       log.error(
         "lane open: nothing is sent but a probe",
         [
-          "environment": lane.environment.rawValue, "topic": lane.topic, "because": reason,
+          "environment": lane.service.rawValue, "topic": lane.topic, "because": reason,
           "do":
             "check APNs' own status, the provider key, its team, the bundle id, the environment",
         ])

@@ -10,7 +10,7 @@ import Vocabulary
 /// The job travels as plaintext and is encrypted when it goes out, to the subscription as it is
 /// then. A job that comes twice has one effect: what was taken is not sent again, and what may have
 /// been is replaced by its `Topic`.
-package final class WebPushSender: Stage {
+package final class WebPushSender: QueueingSender {
   package let name = StageName.webpush
   package let isRepeatable = true
 
@@ -25,15 +25,7 @@ package final class WebPushSender: Stage {
   private let keys: VAPIDKeys
   var tokens: VAPIDTokens
 
-  /// Not sent yet, what goes next first.
-  var waiting: [Sending] = []
-  /// Sent, by request number.
-  private var sent: [UInt64: Sending] = [:]
-  /// Ids of the jobs in `sent`: a job that came twice waits for the first one's answer.
-  private var busyJobs: Set<String> = []
-  /// Answered; not stored yet.
-  private var answered: [(Sending, WebPushOutcome)] = []
-  private var nextNumber: UInt64 = 1
+  var queue = SendingQueue<Sending, WebPushOutcome>()
   /// By host.
   var guards: [String: MassGuard<SubscriptionID>] = [:]
   private var breaker = HostBreaker()
@@ -58,8 +50,7 @@ package final class WebPushSender: Stage {
     traces = tracer.map { PushTraces($0, stage: .webpush) }
   }
 
-  /// One job on its way through the sender.
-  struct Sending {
+  struct Sending: PlacedSending {
     let delivery: Delivery
     let job: WebPushJob
     /// As it was when the job went out; nil before.
@@ -71,56 +62,26 @@ package final class WebPushSender: Stage {
     /// How often it went out on this visit.
     var sends = 0
     var sentAt = UnixTime(milliseconds: 0)
+
+    /// A job that came twice waits for the first one's answer.
+    var place: String { job.id }
   }
 
-  package var inHand: Int { waiting.count + sent.count + answered.count }
-  package var capacity: Int { .max }
   package var descriptors: [(descriptor: Int32, events: Int16)] { carrier.descriptors }
 
-  package func take(_ deliveries: [Delivery]) throws -> [Settlement] {
-    var settlements: [Settlement] = []
-    for delivery in deliveries {
-      do {
-        let job = try WebPushJob(reading: delivery.message)
-        waiting.append(Sending(delivery: delivery, job: job, payload: job.payload))
-      } catch {
-        settlements.append(settlement(delivery, .dead(because: "\(error)")))
-      }
-    }
-    return settlements
+  func read(_ delivery: Delivery) throws(UnreadableJob) -> Sending {
+    let job = try WebPushJob(reading: delivery.message)
+    return Sending(delivery: delivery, job: job, payload: job.payload)
   }
 
-  package func advance() throws -> [Settlement] {
-    var settlements: [Settlement] = []
-    do {
-      repeat {
-        collectAnswers()
-        settlements += try settleAnswered()
-        settlements += try sendWhatMayGo()
-        collectAnswers()
-      } while !answered.isEmpty
-    } catch {
-      // What was settled above is stored and must be acknowledged; the next turn meets the store
-      // again.
-      if settlements.isEmpty { throw error }
-    }
-    metrics.inFlight.set(Double(carrier.inFlight))
-    return settlements
-  }
+  func count(_ outcome: String) { metrics.count(outcome) }
 
-  private func settleAnswered() throws -> [Settlement] {
-    guard !answered.isEmpty else { return [] }
-    let settlements = try settle(answered)
-    answered = []
-    return settlements
-  }
+  func showInFlight() { metrics.inFlight.set(Double(carrier.inFlight)) }
 
-  private func collectAnswers() {
+  func collectAnswers() {
     for result in carrier.advance() {
-      guard let sending = sent.removeValue(forKey: result.number) else { continue }
-      busyJobs.remove(sending.job.id)
+      guard let sending = queue.answer(result.number, result.outcome) else { continue }
       note(result.outcome, of: sending)
-      answered.append((sending, result.outcome))
     }
   }
 
@@ -137,48 +98,27 @@ package final class WebPushSender: Stage {
     }
   }
 
-  /// Counts and settles.
-  func settlement(_ delivery: Delivery, _ disposition: Disposition) -> Settlement {
-    metrics.count(disposition.outcome)
-    return Settlement(delivery, disposition)
-  }
-
   // MARK: Sending
 
-  private func sendWhatMayGo() throws -> [Settlement] {
-    let chosen = chooseWaiting(atMost: carrier.capacity)
-    guard !chosen.isEmpty else { return [] }
+  func sendWhatMayGo() throws {
+    let chosen = queue.choose(atMost: carrier.capacity)
+    guard !chosen.isEmpty else { return }
     let now = time.now()
     let known: WebPushKnowledge
     do {
       known = try lookAgain(chosen.map(\.job))
     } catch {
-      waiting = chosen + waiting
+      queue.putBack(chosen)
       throw error
     }
-    return chosen.compactMap { sending in
+    for sending in chosen {
       switch WebPushDecision(
         sending.job, knowing: known, services: services, keys: keys, now: now)
       {
       case .send(let subscription, let key): send(sending, to: subscription, key, now: now)
-      case .drop(let disposition): settlement(sending.delivery, disposition)
+      case .drop(let disposition): queue.drop(sending, disposition)
       }
     }
-  }
-
-  private func chooseWaiting(atMost count: Int) -> [Sending] {
-    guard count > 0, !waiting.isEmpty else { return [] }
-    var chosen: [Sending] = []
-    var chosenJobs: Set<String> = []
-    waiting = waiting.filter { sending in
-      let id = sending.job.id
-      guard chosen.count < count, !busyJobs.contains(id), chosenJobs.insert(id).inserted else {
-        return true
-      }
-      chosen.append(sending)
-      return false
-    }
-    return chosen
   }
 
   private func lookAgain(_ jobs: [WebPushJob]) throws -> WebPushKnowledge {
@@ -193,15 +133,13 @@ package final class WebPushSender: Stage {
   /// The wait for a host that does not answer.
   private static let waitWhileOpen: Duration = .seconds(30)
 
-  /// Nil when it is under way.
   private func send(
     _ sending: Sending, to subscription: WebPushSubscription, _ key: VAPIDKey, now: UnixTime
-  ) -> Settlement? {
+  ) {
     let host = subscription.endpoint.host
     guard breaker.permits(host, now: now) else {
-      return settlement(
-        sending.delivery,
-        .retry(notBefore: Self.waitWhileOpen, because: "\(host) does not answer"))
+      return queue.drop(
+        sending, .retry(notBefore: Self.waitWhileOpen, because: "\(host) does not answer"))
     }
     var sending = sending
     let body = WebPushEncryption.body(
@@ -209,33 +147,18 @@ package final class WebPushSender: Stage {
     guard let body else {
       let sizes =
         "\(sending.payload.count) octets, want at most \(WebPushEncryption.plaintextBytesMax)"
-      return settlement(sending.delivery, .dead(because: "the payload has \(sizes)"))
+      return queue.drop(sending, .dead(because: "the payload has \(sizes)"))
     }
     sending.target = (subscription, key)
     sending.ttl = sending.job.ttl(now: now)
     sending.sends += 1
     sending.sentAt = now
-    let number = nextNumber
-    nextNumber += 1
-    sent[number] = sending
-    busyJobs.insert(sending.job.id)
     carrier.send(
       WebPushRequest(
-        number: number, endpoint: subscription.endpoint,
+        number: queue.send(sending), endpoint: subscription.endpoint,
         liftsAddressRule: services.liftsAddressRule(for: subscription.endpoint),
         authorization: tokens.authorization(
           for: subscription.endpoint, key: key, now: now, elapsed: time.elapsed()),
         ttl: sending.ttl, topic: WebPushTopic.of(sending.job.dedupeKey), body: Data(body)))
-    return nil
-  }
-
-  // MARK: Giving up
-
-  package func forgetWaiting() { waiting = [] }
-
-  package func giveUpWaiting() -> [Delivery] {
-    let rest = waiting.map(\.delivery)
-    waiting = []
-    return rest
   }
 }

@@ -10,46 +10,48 @@ extension WebPushSender {
   /// Guards kept at most: hosts are few, but a wildcard lets strangers name some.
   private static let guardsMax = 1000
 
-  /// Carries out what the answers ask for, in one transaction.
-  ///
-  /// - Throws: ``StoreError``; then nothing has been stored and nothing has changed here.
-  func settle(_ answers: [(Sending, WebPushOutcome)]) throws -> [Settlement] {
+  func settleDecided() throws -> (settlements: [Settlement], again: [Sending]) {
     let now = time.now()
+    let answers = queue.answered
     let guardsBefore = guards
     let alarmedBefore = alarmed
     let tokensBefore = tokens
     if guards.count > Self.guardsMax { guards = [:] }
+    var ends: [End] = []
     do {
-      let ends = try store.write { transaction in
-        self.afterCommit = []
-        let ends = try answers.map { sending, outcome in
-          try end(of: sending, outcome, in: transaction, now: now)
+      if !answers.isEmpty {
+        ends = try store.write { transaction in
+          self.afterCommit = []
+          let ends = try answers.map { sending, outcome in
+            try end(of: sending, outcome, in: transaction, now: now)
+          }
+          try transaction.save(
+            answers.compactMap { sending, outcome in record(sending, outcome, now: now) })
+          return ends
         }
-        try transaction.save(
-          answers.compactMap { sending, outcome in record(sending, outcome, now: now) })
-        return ends
+        for tell in afterCommit { tell() }
       }
-      for tell in afterCommit { tell() }
-      for (sending, outcome) in answers { trace(sending, outcome, now: now) }
-      var again: [Sending] = []
-      let settlements = zip(answers, ends).compactMap { answer, end -> Settlement? in
-        switch end {
-        case .again(let next):
-          again.append(next)
-          return nil
-        case .settled(let disposition, let outcome):
-          metrics.count(outcome ?? disposition.outcome)
-          return Settlement(answer.0.delivery, disposition)
-        }
-      }
-      waiting = again + waiting
-      return settlements
     } catch {
       guards = guardsBefore
       alarmed = alarmedBefore
       tokens = tokensBefore
       throw error
     }
+    for (sending, outcome) in answers { trace(sending, outcome, now: now) }
+    var settlements = queue.dropped.map { sending, disposition in
+      count(disposition.outcome)
+      return Settlement(sending.delivery, disposition)
+    }
+    var again: [Sending] = []
+    for (answer, end) in zip(answers, ends) {
+      switch end {
+      case .again(let next): again.append(next)
+      case .settled(let disposition, let outcome):
+        count(outcome ?? disposition.outcome)
+        settlements.append(Settlement(answer.sending.delivery, disposition))
+      }
+    }
+    return (settlements, again)
   }
 
   private enum End {

@@ -26,8 +26,8 @@ package struct AccessTokens: Sendable {
   private var nextNumber = 1
   /// By the steady clock.
   private var notBefore: Duration?
-  /// Why the last request failed; nil when it did not.
-  package private(set) var trouble: String?
+  /// How the last request failed; nil when it did not.
+  package private(set) var trouble: NoAccessToken?
 
   package init() {}
 
@@ -37,7 +37,7 @@ package struct AccessTokens: Sendable {
   }
 
   /// Whether whoever asks should request a token now; then it counts as requested until
-  /// ``granted(_:life:elapsed:)`` or ``failed(because:elapsed:)``.
+  /// ``granted(_:life:elapsed:)`` or ``failed(_:elapsed:)``.
   package mutating func shouldAsk(elapsed: Duration) -> Bool {
     guard !isAsking, notBefore.map({ elapsed >= $0 }) ?? true,
       token.map({ elapsed >= $0.renewAt }) ?? true
@@ -61,10 +61,10 @@ package struct AccessTokens: Sendable {
     trouble = nil
   }
 
-  package mutating func failed(because reason: String, elapsed: Duration) {
+  package mutating func failed(_ trouble: NoAccessToken, elapsed: Duration) {
     isAsking = false
     notBefore = elapsed + Self.pauseAfterFailure
-    trouble = reason
+    self.trouble = trouble
   }
 
   /// FCM refused the token of this number: it is not used any more. One that came since stays.
@@ -73,10 +73,22 @@ package struct AccessTokens: Sendable {
   }
 }
 
+/// Why there is no access token.
+package struct NoAccessToken: Hashable, Sendable {
+  package let reason: String
+  /// Google refused our credentials: a person must mend them. False: it did not answer, or fails.
+  package let isRefusal: Bool
+
+  package init(_ cause: String, isRefusal: Bool) {
+    reason = "no access token: \(cause)"
+    self.isRefusal = isRefusal
+  }
+}
+
 /// What the token endpoint answers (RFC 6749, 5.1 and 5.2).
 package enum AccessTokenAnswer: Hashable, Sendable {
   case granted(String, life: Duration)
-  case refused(because: String)
+  case refused(NoAccessToken)
 
   private static let reasonMax = 200
 
@@ -95,6 +107,8 @@ package enum AccessTokenAnswer: Hashable, Sendable {
       return nil
     }
     let reason = (["\(status)"] + words).joined(separator: " ")
-    self = .refused(because: "no access token: \(reason.prefix(Self.reasonMax))")
+    let isRefusal = (400..<500).contains(status) && ![408, 429].contains(status)
+    self = .refused(
+      NoAccessToken(String(reason.prefix(Self.reasonMax)), isRefusal: isRefusal))
   }
 }

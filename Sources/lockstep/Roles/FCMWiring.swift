@@ -58,6 +58,7 @@ struct FCMWiring: Sendable {
     FCMSender(
       store: store, pushes: pushes,
       carrier: FCMTransport(account: account, url: url, settings: transport, time: process.time),
-      time: process.time, log: process.log, metrics: process.metrics, tracer: process.tracer)
+      project: account.projectID, time: process.time, log: process.log, metrics: process.metrics,
+      tracer: process.tracer, lanes: process.lanes)
   }
 }

@@ -43,9 +43,10 @@ import Vocabulary
     let asks6 = tokens.shouldAsk(elapsed: .zero)
     #expect(asks6)
     #expect(!tokens.isHopeless(elapsed: .zero), "it is being asked for")
-    tokens.failed(because: "invalid_grant", elapsed: .zero)
+    let refusal = NoAccessToken("invalid_grant", isRefusal: true)
+    tokens.failed(refusal, elapsed: .zero)
     #expect(tokens.isHopeless(elapsed: .seconds(9)))
-    #expect(tokens.trouble == "invalid_grant")
+    #expect(tokens.trouble == refusal)
     let asks7 = tokens.shouldAsk(elapsed: .seconds(9))
     #expect(!asks7)
     let asks8 = tokens.shouldAsk(elapsed: .seconds(10))
@@ -59,9 +60,12 @@ import Vocabulary
     let refused = Data(#"{"error":"invalid_grant","error_description":"Invalid JWT"}"#.utf8)
     #expect(
       AccessTokenAnswer(status: 400, body: refused)
-        == .refused(because: "no access token: 400 invalid_grant Invalid JWT"))
-    #expect(
-      AccessTokenAnswer(status: 200, body: Data()) == .refused(because: "no access token: 200"))
+        == .refused(NoAccessToken("400 invalid_grant Invalid JWT", isRefusal: true)))
+    for status in [200, 302, 408, 429, 500, 503] {
+      #expect(
+        AccessTokenAnswer(status: status, body: Data())
+          == .refused(NoAccessToken("\(status)", isRefusal: false)), "nobody's mistake")
+    }
   }
 
   @Test func `the assertion is RS256 by the account's key, for an hour at most`() throws {

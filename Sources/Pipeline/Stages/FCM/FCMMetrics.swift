@@ -8,9 +8,11 @@ struct FCMMetrics {
   let criticalTime: Histogram
   /// There from the start, so that an alarm sees the first rise.
   let incidents: Counter
+  let lanes: LaneMetrics
 
   init(_ metrics: Metrics) {
     self.metrics = metrics
+    lanes = LaneMetrics(metrics)
     inFlight = metrics.gauge(
       "lockstep_fcm_in_flight", help: "FCM messages sent and not answered.")
     guardTrips = metrics.counter(

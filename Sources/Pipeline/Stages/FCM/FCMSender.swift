@@ -8,171 +8,119 @@ import Vocabulary
 ///
 /// States of one card for one phone go out one after the other and only the newest: FCM keeps what
 /// came last for a phone that is away. A job that comes twice has one effect, because each message
-/// is a whole state with its rev.
-package final class FCMSender: Stage {
+/// is a whole state with its rev. The project is one lane: while FCM refuses it or is down, nothing
+/// goes out but a probe, and the jobs wait uncounted.
+package final class FCMSender: QueueingSender {
   package let name = StageName.fcm
   package let isRepeatable = true
 
   let store: any Store
   let pushes: StageRoute
   let carrier: any FCMCarrier
+  let lane: Lane
   let time: any TimeSource
   let log: Log
   let metrics: FCMMetrics
+  let laneBoard: LaneBoard
   /// Nil while nobody traces.
   let traces: PushTraces?
 
-  /// Not sent yet, what goes next first.
-  var waiting: [Sending] = []
-  /// Sent, by request number.
-  private var sent: [UInt64: Sending] = [:]
-  private var busy: Set<FCMPlace> = []
-  /// Answered; not stored yet.
-  private var answered: [(Sending, FCMResult)] = []
-  private var nextNumber: UInt64 = 1
+  var queue = SendingQueue<Sending, FCMResult>()
+  var memory = FCMMemory()
+  /// Told twice it changes nothing, so it need not be taken back.
   var massGuard = MassGuard<FCMToken>()
-  /// Alarms given since FCM last took something.
-  var alarmed: Set<String> = []
   /// Said and counted once the transaction that it speaks of is stored.
   var afterCommit: [() -> Void] = []
 
-  /// `pushes`: where its own jobs go, for a state that must go out once more.
+  /// `pushes`: where its own jobs go, for a state that must go out once more. `project`: whose
+  /// phones they are. `lanes`: told which are open.
   package init(
-    store: any Store, pushes: StageRoute, carrier: any FCMCarrier, time: any TimeSource, log: Log,
-    metrics: Metrics, tracer: Tracer? = nil
+    store: any Store, pushes: StageRoute, carrier: any FCMCarrier, project: String,
+    time: any TimeSource, log: Log, metrics: Metrics, tracer: Tracer? = nil,
+    lanes: LaneBoard = LaneBoard()
   ) {
     self.store = store
     self.pushes = pushes
     self.carrier = carrier
+    lane = Lane(fcmProject: project)
     self.time = time
     self.log = log
     self.metrics = FCMMetrics(metrics)
+    laneBoard = lanes
     traces = tracer.map { PushTraces($0, stage: .fcm) }
   }
 
-  /// One job on its way through the sender.
-  struct Sending {
+  struct Sending: PlacedSending {
     let delivery: Delivery
     let job: FCMJob
     var hasRenewedToken = false
+    /// Went out on an open lane. Only such a one closes it: what was on its way when FCM asked for
+    /// a pause says nothing of afterwards.
+    var isProbe = false
     /// How often it went out on this visit.
     var sends = 0
     var sentAt = UnixTime(milliseconds: 0)
+
+    var place: FCMPlace { FCMPlace(job) }
   }
 
-  package var inHand: Int { waiting.count + sent.count + answered.count }
-  package var capacity: Int { .max }
   package var descriptors: [(descriptor: Int32, events: Int16)] { carrier.descriptors }
 
-  package func take(_ deliveries: [Delivery]) throws -> [Settlement] {
-    var settlements: [Settlement] = []
-    for delivery in deliveries {
-      do {
-        waiting.append(Sending(delivery: delivery, job: try FCMJob(reading: delivery.message)))
-      } catch {
-        settlements.append(settlement(delivery, .dead(because: "\(error)")))
-      }
-    }
-    return settlements
+  func read(_ delivery: Delivery) throws(UnreadableJob) -> Sending {
+    Sending(delivery: delivery, job: try FCMJob(reading: delivery.message))
   }
 
-  package func advance() throws -> [Settlement] {
-    var settlements: [Settlement] = []
-    do {
-      repeat {
-        collectAnswers()
-        settlements += try settleAnswered()
-        settlements += try sendWhatMayGo()
-        collectAnswers()
-      } while !answered.isEmpty
-    } catch {
-      // What was settled above is stored and must be acknowledged; the next turn meets the store
-      // again.
-      if settlements.isEmpty { throw error }
-    }
-    metrics.inFlight.set(Double(carrier.inFlight))
-    return settlements
-  }
+  func count(_ outcome: String) { metrics.count(outcome) }
 
-  private func settleAnswered() throws -> [Settlement] {
-    guard !answered.isEmpty else { return [] }
-    let settlements = try settle(answered)
-    for (sending, _) in answered { busy.remove(FCMPlace(sending.job)) }
-    answered = []
-    return settlements
-  }
+  func showInFlight() { metrics.inFlight.set(Double(carrier.inFlight)) }
 
-  private func collectAnswers() {
-    for result in carrier.advance() {
-      guard let sending = sent.removeValue(forKey: result.number) else { continue }
-      answered.append((sending, result))
-    }
-  }
-
-  /// Counts and settles.
-  func settlement(_ delivery: Delivery, _ disposition: Disposition) -> Settlement {
-    metrics.count(disposition.outcome)
-    return Settlement(delivery, disposition)
+  func collectAnswers() {
+    for result in carrier.advance() { queue.answer(result.number, result) }
   }
 
   // MARK: Sending
 
-  private func sendWhatMayGo() throws -> [Settlement] {
-    let outdone = dropOutdone()
-    let chosen = chooseWaiting(atMost: carrier.capacity)
-    guard !chosen.isEmpty else { return outdone }
+  func sendWhatMayGo() throws {
+    queue.dropOutdone(by: \.job.rev)
     let now = time.now()
+    let (going, parked) = choose(now: now)
+    guard !going.isEmpty || !parked.isEmpty else { return }
     let known: FCMKnowledge
     do {
-      known = try lookAgain(chosen.map(\.job))
+      known = try lookAgain((going + parked).map(\.job))
     } catch {
-      waiting = chosen + waiting
-      guard outdone.isEmpty else { return outdone }
+      memory.lanes.undecided(on: lane, now: now)
+      queue.putBack(going + parked)
       throw error
     }
-    return outdone
-      + chosen.compactMap { sending in
-        switch FCMDecision(sending.job, knowing: known, now: now) {
-        case .send:
-          send(sending, now: now)
-          return nil
-        case .drop(let disposition): return settlement(sending.delivery, disposition)
-        }
+    for sending in going {
+      switch FCMDecision(sending.job, knowing: known, now: now) {
+      case .send: send(sending, now: now)
+      case .drop(let disposition):
+        memory.lanes.undecided(on: lane, now: now)
+        queue.drop(sending, disposition)
       }
+    }
+    let wait = memory.lanes.parkTime(on: lane, now: now)
+    for sending in parked {
+      switch FCMDecision(sending.job, knowing: known, now: now) {
+      case .send: queue.drop(sending, .park(notBefore: wait))
+      // What is no longer worth sending is not parked.
+      case .drop(let disposition): queue.drop(sending, disposition)
+      }
+    }
   }
 
-  /// Of states that wait for one place the newest is enough.
-  private func dropOutdone() -> [Settlement] {
-    var newest: [FCMPlace: Int] = [:]
-    for sending in waiting {
-      newest[FCMPlace(sending.job), default: 0] = max(
-        newest[FCMPlace(sending.job)] ?? 0, sending.job.rev)
+  /// What goes now, and what gives up its place: behind an open lane all but a few, of which one at
+  /// a time is a probe.
+  private func choose(now: UnixTime) -> (going: [Sending], parked: [Sending]) {
+    guard memory.lanes.isOpen(lane) else { return (queue.choose(atMost: carrier.capacity), []) }
+    var probe = queue.choose(atMost: min(1, carrier.capacity))
+    if !probe.isEmpty, memory.lanes.permission(on: lane, now: now) == .wait {
+      queue.putBack(probe)
+      probe = []
     }
-    guard newest.count < waiting.count else { return [] }
-    var settlements: [Settlement] = []
-    waiting.removeAll { sending in
-      guard let rev = newest[FCMPlace(sending.job)], rev > sending.job.rev else { return false }
-      settlements.append(
-        settlement(
-          sending.delivery, .superseded(because: "rev \(rev) waits beside \(sending.job.rev)")))
-      return true
-    }
-    return settlements
-  }
-
-  private func chooseWaiting(atMost count: Int) -> [Sending] {
-    guard count > 0, !waiting.isEmpty else { return [] }
-    var chosen: [Sending] = []
-    var places: Set<FCMPlace> = []
-    waiting = waiting.filter { sending in
-      let place = FCMPlace(sending.job)
-      guard chosen.count < count, !busy.contains(place), places.insert(place).inserted else {
-        return true
-      }
-      chosen.append(sending)
-      return false
-    }
-    return chosen
+    return (probe, queue.takeOut(butFirst: LaneBook.probesInHandMax))
   }
 
   private func lookAgain(_ jobs: [FCMJob]) throws -> FCMKnowledge {
@@ -191,22 +139,9 @@ package final class FCMSender: Stage {
 
   private func send(_ sending: Sending, now: UnixTime) {
     var sending = sending
+    sending.isProbe = memory.lanes.isOpen(lane)
     sending.sends += 1
     sending.sentAt = now
-    let number = nextNumber
-    nextNumber += 1
-    busy.insert(FCMPlace(sending.job))
-    sent[number] = sending
-    carrier.send(FCMRequest(number: number, body: sending.job.body(now: now)))
-  }
-
-  // MARK: Giving up
-
-  package func forgetWaiting() { waiting = [] }
-
-  package func giveUpWaiting() -> [Delivery] {
-    let rest = waiting.map(\.delivery)
-    waiting = []
-    return rest
+    carrier.send(FCMRequest(number: queue.send(sending), body: sending.job.body(now: now)))
   }
 }

@@ -2,49 +2,18 @@ import Pushes
 import ServiceRuntime
 import Vocabulary
 
+/// What the FCM sender has learnt. It changes while answers are settled, and is taken back as a
+/// whole when they could not be stored.
+struct FCMMemory {
+  var lanes = LaneBook()
+  var breaker = FailureBreaker()
+  var prunedJobs = PrunedJobs<FCMToken>()
+  /// FCM refused the project, and no probe has gone through since.
+  var isRefused = false
+}
+
 /// What the FCM sender does about answers: carries out remedies, and keeps one record per attempt.
 extension FCMSender {
-  /// Until a person has looked at a project that forgets all its phones.
-  private static let waitWhileGuarded: Duration = .seconds(600)
-
-  /// Carries out what the answers ask for, in one transaction.
-  ///
-  /// - Throws: ``StoreError``; then nothing has been stored and nothing has changed here.
-  func settle(_ answers: [(Sending, FCMResult)]) throws -> [Settlement] {
-    let now = time.now()
-    let (guardBefore, alarmedBefore) = (massGuard, alarmed)
-    do {
-      let ends = try store.write { transaction in
-        self.afterCommit = []
-        let ends = try answers.map { sending, result in
-          try end(of: sending, result, in: transaction, now: now)
-        }
-        try transaction.save(
-          zip(answers, ends).map { record($0.0, $0.1.outcome, $1.consequence, now: now) })
-        return ends
-      }
-      for tell in afterCommit { tell() }
-      for (sending, result) in answers { trace(sending, result.outcome, now: now) }
-      var again: [Sending] = []
-      let settlements = zip(answers, ends).compactMap { answer, end -> Settlement? in
-        guard let disposition = end.disposition else {
-          var next = answer.0
-          next.hasRenewedToken = true
-          again.append(next)
-          return nil
-        }
-        metrics.count(end.consequence.rawValue)
-        return Settlement(answer.0.delivery, disposition, outgoing: end.outgoing)
-      }
-      waiting = again + waiting
-      return settlements
-    } catch {
-      massGuard = guardBefore
-      alarmed = alarmedBefore
-      throw error
-    }
-  }
-
   private struct End {
     /// Nil: goes out again at once.
     let disposition: Disposition?
@@ -52,13 +21,63 @@ extension FCMSender {
     var outgoing: [OutgoingMessage] = []
   }
 
+  func settleDecided() throws -> (settlements: [Settlement], again: [Sending]) {
+    let now = time.now()
+    let (answers, drops) = (queue.answered, queue.dropped)
+    let dropRecords = drops.compactMap { record($0.sending, dropped: $0.disposition, now: now) }
+    var ends: [End] = []
+    if !answers.isEmpty || !dropRecords.isEmpty {
+      let before = memory
+      do {
+        ends = try store.write { transaction in
+          self.memory = before
+          self.afterCommit = []
+          let ends = try answers.map { sending, result in
+            try end(of: sending, result, in: transaction, now: now)
+          }
+          let records = zip(answers, ends).map { answer, end in
+            record(answer.sending, answer.answer.outcome, end.consequence, now: now)
+          }
+          try transaction.save(dropRecords + records)
+          return ends
+        }
+      } catch {
+        memory = before
+        throw error
+      }
+      for tell in afterCommit { tell() }
+      for (sending, result) in answers { trace(sending, result.outcome, now: now) }
+      metrics.lanes.show(memory.lanes)
+      laneBoard.show(memory.lanes, of: name)
+    }
+    var settlements = drops.map { sending, disposition in
+      count(disposition.outcome)
+      return Settlement(sending.delivery, disposition)
+    }
+    var again: [Sending] = []
+    for ((sending, _), end) in zip(answers, ends) {
+      guard let disposition = end.disposition else {
+        var next = sending
+        next.hasRenewedToken = true
+        again.append(next)
+        continue
+      }
+      count(end.consequence.rawValue)
+      settlements.append(Settlement(sending.delivery, disposition, outgoing: end.outgoing))
+    }
+    return (settlements, again)
+  }
+
   private func end(
     of sending: Sending, _ result: FCMResult, in transaction: any StoreTransaction, now: UnixTime
   ) throws -> End {
-    switch result.outcome.remedy(hasRenewedToken: sending.hasRenewedToken) {
+    let outcome = result.outcome
+    if case .answered = outcome, !outcome.isServiceFault { memory.breaker.succeeded(now: now) }
+    memory.lanes.undecided(on: lane, now: now)
+    switch outcome.remedy(hasRenewedToken: sending.hasRenewedToken) {
     case .done:
       massGuard.accepted(sending.job.token, now: now)
-      alarmed = []
+      closeLane(by: sending)
       afterCommit.append { [metrics] in
         metrics.criticalTime.observe((now - sending.job.causedAt).secondsAndFraction)
       }
@@ -71,14 +90,16 @@ extension FCMSender {
       if let number = result.accessToken { carrier.renewAccessToken(refused: number) }
       return End(disposition: nil, consequence: .again)
     case .dead(let reason):
+      if outcome.showsThatProjectMaySend { closeLane(by: sending) }
       return End(disposition: .dead(because: reason), consequence: .dead)
-    case .incident(let reason, let wait):
-      if alarm("FCM refuses the project or its credentials", because: reason) {
-        afterCommit.append { [metrics] in metrics.incidents.add() }
-      }
-      return End(disposition: .retry(notBefore: wait, because: reason), consequence: .retried)
+    case .incident(let reason):
+      if !memory.isRefused { afterCommit.append { [metrics] in metrics.incidents.add() } }
+      memory.isRefused = true
+      return parked(because: reason, now: now)
+    case .pause(let wait, let reason):
+      return parked(because: reason, probeAfter: wait, now: now)
     case .retry(let least, let reason):
-      return End(disposition: .retry(notBefore: least, because: reason), consequence: .retried)
+      return later(outcome, notBefore: least, because: reason, now: now)
     }
   }
 
@@ -107,9 +128,11 @@ extension FCMSender {
     let token = sending.job.token
     switch massGuard.refused(token, because: reason, now: now) {
     case .prune:
+      closeLane(by: sending)
       let isPruned = try transaction.prune(
         token, because: reason, unlessRegisteredAfter: sending.sentAt, at: now)
       if isPruned {
+        memory.prunedJobs.note(sending.delivery, of: token, now: now)
         afterCommit.append { [log] in
           log.info("phone pruned", ["token": token.fingerprint, "because": reason])
         }
@@ -117,40 +140,96 @@ extension FCMSender {
       return End(disposition: .done, consequence: isPruned ? .pruned : .kept)
     case .stopPruning(let restore):
       let restored = try transaction.restore(restore, prunedBecause: reason)
-      let words = "\(restore.count) phones answer \(reason); \(restored) restored"
-      if alarm("pruning stopped: mass guard", because: words) {
+      if !memory.lanes.isOpen(lane) {
         afterCommit.append { [metrics] in metrics.guardTrips.add() }
       }
-      return End(
-        disposition: .retry(notBefore: Self.waitWhileGuarded, because: words),
-        consequence: .retried)
+      let words = "\(restore.count) phones answer \(reason); \(restored) restored"
+      var end = parked(because: words, now: now)
+      // What they missed while they counted as gone.
+      end.outgoing = memory.prunedJobs.take(of: restore).map(pushes.carrying)
+      return end
     }
   }
 
-  /// One line per kind, until FCM takes something again.
-  ///
-  /// - Returns: whether it is new.
-  private func alarm(_ words: String, because reason: String) -> Bool {
-    guard alarmed.insert(words).inserted else { return false }
-    afterCommit.append { [log] in
-      log.error(
-        words, ["because": reason, "do": "check the service account, the project and the clock"])
+  // MARK: The lane
+
+  /// The ladder; while FCM as a whole fails, a rung without counting an attempt.
+  private func later(
+    _ outcome: FCMOutcome, notBefore least: Duration, because reason: String, now: UnixTime
+  ) -> End {
+    if outcome.isServiceFault, memory.breaker.failed(now: now) {
+      return parked(
+        because: "most messages fail: \(reason)", probeAfter: max(least, LaneBook.probeInterval),
+        now: now)
     }
-    return true
+    guard outcome.isServiceFault, memory.lanes.isOpen(lane) else {
+      return End(
+        disposition: .retry(notBefore: least, because: reason), consequence: .retried)
+    }
+    let wait = max(least, memory.lanes.parkTime(on: lane, now: now))
+    return End(disposition: .park(notBefore: wait), consequence: .laneOpened)
+  }
+
+  /// Opens the lane, or keeps it open.
+  private func parked(
+    because reason: String, probeAfter wait: Duration? = nil, now: UnixTime
+  ) -> End {
+    if memory.lanes.open(lane, because: reason, now: now, probeAfter: wait) {
+      afterCommit.append { [log, lane] in
+        log.error(
+          "lane open: nothing is sent but a probe",
+          [
+            "environment": lane.service.rawValue, "topic": lane.topic, "because": reason,
+            "do": "check FCM's own status, the service account, the project, the clock",
+          ])
+      }
+    }
+    return End(
+      disposition: .park(notBefore: memory.lanes.parkTime(on: lane, now: now)),
+      consequence: .laneOpened)
+  }
+
+  private func closeLane(by sending: Sending) {
+    guard sending.isProbe, memory.lanes.accepted(on: lane) else { return }
+    memory.isRefused = false
+    afterCommit.append { [log, lane] in
+      log.info("lane closed", ["topic": lane.topic, "environment": lane.service.rawValue])
+    }
+  }
+
+  // MARK: Records
+
+  /// Nil for what only waits its turn.
+  private func record(_ sending: Sending, dropped disposition: Disposition, now: UnixTime)
+    -> DeliveryRecord?
+  {
+    guard let (reason, consequence) = disposition.recorded else { return nil }
+    return record(
+      sending, status: nil, reason: reason, wasSent: false, consequence: consequence, now: now)
   }
 
   private func record(
     _ sending: Sending, _ outcome: FCMOutcome, _ consequence: DeliveryRecord.Consequence,
     now: UnixTime
   ) -> DeliveryRecord {
+    switch outcome {
+    case .answered(let answer):
+      record(
+        sending, status: answer.status, reason: answer.reason, consequence: consequence, now: now)
+    case .unanswered(let cause):
+      record(sending, status: nil, reason: cause, consequence: consequence, now: now)
+    case .unauthorized(let none):
+      record(
+        sending, status: nil, reason: none.reason, wasSent: false, consequence: consequence,
+        now: now)
+    }
+  }
+
+  private func record(
+    _ sending: Sending, status: Int?, reason: String?, wasSent: Bool = true,
+    consequence: DeliveryRecord.Consequence, now: UnixTime
+  ) -> DeliveryRecord {
     let job = sending.job
-    let (status, reason): (Int?, String?) =
-      switch outcome {
-      case .answered(let answer): (answer.status, answer.reason)
-      case .unanswered(let cause), .unauthorized(let cause): (nil, cause)
-      }
-    var wasSent = true
-    if case .unauthorized = outcome { wasSent = false }
     return DeliveryRecord(
       jobID: job.id, sessionID: job.sessionID, userID: job.userID, contextKey: job.contextKey,
       rev: job.rev, tokenFingerprint: job.token.fingerprint, event: name.rawValue, status: status,
@@ -169,7 +248,8 @@ extension FCMSender {
     case .answered(let answer):
       attributes["http.response.status_code"] = .integer(answer.status)
       failure = answer.reason
-    case .unanswered(let cause), .unauthorized(let cause): failure = cause
+    case .unanswered(let cause): failure = cause
+    case .unauthorized(let none): failure = none.reason
     }
     traces.answered(
       sending.delivery, nth: sending.sends, to: name.rawValue, begun: sending.sentAt, now: now,
