@@ -74,7 +74,10 @@ package final class RecordKeeping {
   /// A mark first, as with every pruning: registering again, or `lockstep tokens restore`, takes it
   /// back.
   private func pruneUnseen(in transaction: any StoreTransaction, now: UnixTime) throws -> Int {
-    try TokenKind.allCases.reduce(0) { count, kind in
+    let androids = try transaction.pruneFCM(
+      registeredBefore: now - life.device, because: TokenLife.reason, at: now,
+      limit: Self.batchMax)
+    return try TokenKind.allCases.reduce(androids) { count, kind in
       try count
         + transaction.prune(
           kind, registeredBefore: now - life.life(of: kind), because: TokenLife.reason, at: now,

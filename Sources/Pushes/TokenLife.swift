@@ -14,7 +14,10 @@ package struct TokenLife: Hashable, Sendable {
   /// Source: developer.apple.com, "Displaying live data with Live Activities".
   package static let update: Duration = .seconds(12 * 3600)
 
-  /// Of an alert or push-to-start token.
+  /// Of an alert or push-to-start token, and of an Android phone's: FCM itself takes a token for
+  /// dead that no phone has used for 270 days.
+  ///
+  /// Source: firebase.google.com, "Best practices for FCM registration token management".
   package let device: Duration
 
   package init(device: Duration) { self.device = device }

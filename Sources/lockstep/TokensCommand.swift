@@ -11,7 +11,7 @@ import Vocabulary
 enum TokensCommand {
   static let options: [(flag: String, help: String)] = [
     ("--user=", "list, prune: of this user"),
-    ("--kind=", "list: alert, la-pushToStart or la-update"),
+    ("--kind=", "list: alert, la-pushToStart, la-update or fcm"),
     ("--pruned", "list: only pruned ones"),
     ("--unbound", "list: only update tokens of which no card is known"),
     ("--context=", "bind: which card, activity:{activity_key}:{user}. Required"),
@@ -57,9 +57,9 @@ enum TokensCommand {
 
   /// What is asked for, once it is known to make sense.
   private enum Plan {
-    case list(TokenQuery)
-    case prune(TokenQuery, fingerprint: String?, because: String)
-    case restore(TokenQuery, fingerprint: String?)
+    case list(ListedToken.Query)
+    case prune(ListedToken.Query, fingerprint: String?, because: String)
+    case restore(ListedToken.Query, fingerprint: String?)
     case bind(fingerprint: String, ContextKey)
 
     init(_ word: String, _ options: [String: String]) throws {
@@ -71,7 +71,7 @@ enum TokensCommand {
         let kind = try options["kind"].map(TokensCommand.kind)
         let isUnbound = options["unbound"] == nil ? nil : true
         self = .list(
-          TokenQuery(user: user, kind: kind, isPruned: isPruned, isUnbound: isUnbound))
+          ListedToken.Query(user: user, kind: kind, isPruned: isPruned, isUnbound: isUnbound))
       case "bind":
         guard let fingerprint, let context = options["context"] else {
           throw CommandFailure(.usage, "tokens bind wants --token FINGERPRINT and --context KEY")
@@ -88,7 +88,8 @@ enum TokensCommand {
             .usage, "tokens prune wants --because TEXT of at most \(TokensCommand.reasonMax)")
         }
         self = .prune(
-          TokenQuery(user: user, isPruned: false), fingerprint: fingerprint, because: reason)
+          ListedToken.Query(user: user, isPruned: false), fingerprint: fingerprint,
+          because: reason)
       default:
         let since = try options["since"].map(TokensCommand.moment)
         let reason = options["reason"]
@@ -99,7 +100,7 @@ enum TokensCommand {
             .usage, "tokens restore wants --reason R --since TIME, or --token FINGERPRINT")
         }
         self = .restore(
-          TokenQuery(isPruned: true, prunedBecause: reason, prunedSince: since),
+          ListedToken.Query(isPruned: true, prunedBecause: reason, prunedSince: since),
           fingerprint: fingerprint)
       }
     }
@@ -107,44 +108,28 @@ enum TokensCommand {
 
   // MARK: What is done
 
-  private static func list(_ query: TokenQuery, _ path: String, _ prints: Prints) throws {
+  private static func list(_ query: ListedToken.Query, _ path: String, _ prints: Prints) throws {
     let store = try StoreWiring.look(path)
-    let rows = try StoreWiring.using(path) { try store.read { try $0.tokenRows(query) } }
-    var table = Table([
-      "user_id", "kind", "fingerprint", "environment", "bundle_id", "context_key", "device_id",
-      "registered_at", "proven_at", "pruned_at", "reason",
-    ])
-    for row in rows { table.add(cells(row)) }
+    let rows = try StoreWiring.using(path) { try store.read { try query.rows(in: $0) } }
+    var table = Table(ListedToken.columns)
+    for row in rows { table.add(row.cells) }
     prints.table(table, otherwise: "no tokens")
   }
 
-  private static func cells(_ row: TokenRow) -> [JSONValue] {
-    let registration = row.registration
-    return [
-      .string(registration.userID.text), .string(registration.kind.rawValue),
-      .string(registration.token.fingerprint), .string(registration.environment.rawValue),
-      .text(registration.bundleID), .text(registration.contextKey?.text),
-      .text(registration.deviceID), .string(registration.registeredAt.rfc3339),
-      .text(registration.provenAt?.rfc3339), .text(row.prunedAt?.rfc3339),
-      .text(row.prunedBecause),
-    ]
-  }
-
   private static func prune(
-    _ query: TokenQuery, _ fingerprint: String?, because reason: String, _ path: String
+    _ query: ListedToken.Query, _ fingerprint: String?, because reason: String, _ path: String
   ) throws {
     let now = SystemTime().now()
     let count = try change(query, fingerprint, path) { row, rows in
-      try rows.prune(row.registration.token, because: reason, unlessRegisteredAfter: now)
+      try row.prune(because: reason, at: now, in: rows)
     }
     print("\(count) pruned")
   }
 
-  private static func restore(_ query: TokenQuery, _ fingerprint: String?, _ path: String) throws {
-    let count = try change(query, fingerprint, path) { row, rows in
-      guard let reason = row.prunedBecause else { return 0 }
-      return try rows.restore([row.registration.token], prunedBecause: reason)
-    }
+  private static func restore(
+    _ query: ListedToken.Query, _ fingerprint: String?, _ path: String
+  ) throws {
+    let count = try change(query, fingerprint, path) { row, rows in try row.restore(in: rows) }
     print("\(count) restored")
   }
 
@@ -152,8 +137,9 @@ enum TokensCommand {
   private static func bind(_ fingerprint: String, to context: ContextKey, _ path: String) throws {
     let now = SystemTime().now()
     let count = try change(
-      TokenQuery(isPruned: false, isUnbound: true), fingerprint, path
+      ListedToken.Query(isPruned: false, isUnbound: true), fingerprint, path
     ) { row, rows in
+      guard case .apns(let row) = row else { return 0 }
       let user = row.registration.userID
       guard Activity.key(of: context, user: user) != nil,
         try rows.activityStates([context])[context] != nil
@@ -173,15 +159,15 @@ enum TokensCommand {
   /// - Returns: how many rows changed.
   /// - Throws: ``CommandFailure`` when a fingerprint names no row.
   private static func change(
-    _ query: TokenQuery, _ fingerprint: String?, _ path: String,
-    _ body: (TokenRow, any StoreTransaction) throws -> Int
+    _ query: ListedToken.Query, _ fingerprint: String?, _ path: String,
+    _ body: (ListedToken, any StoreTransaction) throws -> Int
   ) throws -> Int {
     // A mistyped path must not make a new database and find nothing in it.
     _ = try StoreWiring.look(path)
     let store = try StoreWiring.open(path)
     return try StoreWiring.using(path) {
-      let meant = try store.read { try $0.tokenRows(query) }.filter {
-        fingerprint == nil || $0.registration.token.fingerprint == fingerprint
+      let meant = try store.read { try query.rows(in: $0) }.filter {
+        fingerprint == nil || $0.fingerprint == fingerprint
       }
       if meant.isEmpty, let fingerprint {
         let state = query.isPruned == true ? "pruned" : "usable"
@@ -210,9 +196,9 @@ enum TokensCommand {
     return text.lowercased()
   }
 
-  private static func kind(_ text: String) throws -> TokenKind {
-    guard let kind = TokenKind(name: text) else {
-      let kinds = TokenKind.allCases.map(\.rawValue).joined(separator: ", ")
+  private static func kind(_ text: String) throws -> ListedToken.Kind {
+    guard let kind = ListedToken.Kind(name: text) else {
+      let kinds = ListedToken.Kind.names.joined(separator: ", ")
       throw CommandFailure(.usage, "--kind \(text): want one of \(kinds)")
     }
     return kind

@@ -172,12 +172,44 @@ import Vocabulary
         == "1 restored\n")
     #expect(try lockstep("tokens", "list", "--pruned").output == "no tokens\n")
   }
+
+  @Test func `an Android phone is listed, pruned and restored like any token`() throws {
+    let database = try #require(database)
+    let phone = try database.addAndroid()
+    let listed = try lockstep("tokens", "list", "--kind", "fcm", "--json")
+    #expect(
+      try objects(listed.output) == [
+        [
+          "user_id": "u_mara", "kind": "fcm", "fingerprint": .string(phone.fingerprint),
+          "environment": nil, "bundle_id": "app.example.cook", "context_key": nil,
+          "device_id": "pixel", "registered_at": "2026-06-18T12:00:00.000Z", "proven_at": nil,
+          "pruned_at": nil, "reason": nil,
+        ]
+      ])
+    #expect(!listed.output.contains(phone.text))
+    #expect(try objects(lockstep("tokens", "list", "--json").output).count == 4)
+    #expect(try objects(lockstep("tokens", "list", "--unbound", "--json").output).isEmpty)
+    #expect(
+      try lockstep("tokens", "prune", "--token", phone.fingerprint, "--because", "stolen").output
+        == "1 pruned\n")
+    #expect(try lockstep("tokens", "list", "--pruned").output.contains("stolen"))
+    #expect(
+      try lockstep("tokens", "restore", "--token", phone.fingerprint).output == "1 restored\n")
+    #expect(
+      try lockstep("tokens", "prune", "--user", "u_mara", "--because", "left us").output
+        == "2 pruned\n")
+    #expect(
+      try lockstep(
+        "tokens", "restore", "--reason", "left us", "--since", "2026-06-18T12:00:05Z"
+      ).output == "2 restored\n")
+  }
 }
 
 /// A session of two, whose invited one's update token has died.
 private final class KnownDatabase {
   let url: String
   private let folder: URL
+  private let store: SQLiteStore
 
   init() throws {
     folder = FileManager.default.temporaryDirectory
@@ -185,7 +217,7 @@ private final class KnownDatabase {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let path = folder.appending(path: "lockstep.db").path(percentEncoded: false)
     url = "sqlite://\(path)"
-    let store = try SQLiteStore(path: path)
+    store = try SQLiteStore(path: path)
     let mara = Samples.mara.userID
     var story = try CookStory()
     try story.go(.ready(true), by: Samples.dennis)
@@ -223,6 +255,18 @@ private final class KnownDatabase {
         Samples.token(2), because: "Unregistered",
         unlessRegisteredAfter: Samples.noon + .seconds(5))
     }
+  }
+
+  /// An Android phone of Mara's.
+  func addAndroid() throws -> FCMToken {
+    let token = try FCMToken("cXy_1:APA91bKKKK")
+    try store.write {
+      try $0.register(
+        FCMRegistration(
+          userID: Samples.mara.userID, token: token, deviceID: "pixel",
+          packageName: "app.example.cook", registeredAt: Samples.noon))
+    }
+    return token
   }
 
   // Nothing depends on it: the folder is in the temporary one.

@@ -1,3 +1,4 @@
+import Cryptography
 import Foundation
 import Pipeline
 import Pushes
@@ -6,16 +7,18 @@ import Sessions
 import TestSupport
 import Vocabulary
 
-/// API, builder and sender over a store in memory, with a broker between them, for stories that are
-/// explained afterwards.
+/// API, builder and senders over a store in memory, with a broker between them, for stories that
+/// are explained afterwards.
 final class ExplainWorld {
   let time = ManualTime()
   let store = InMemoryStore()
   let transport = ScriptedTransport()
+  let fcm = ScriptedFCM()
   let broker: FakeBroker
   private(set) var story: CookStory
   private let builder: Worker
   private let sender: Worker
+  private let fcmSender: Worker
 
   init() throws {
     broker = FakeBroker(time: time)
@@ -26,7 +29,13 @@ final class ExplainWorld {
         route: Samples.routes[stage.name], link: broker.link(to: stage.name), stage: stage,
         time: time, log: .discarding, metrics: Metrics())
     }
-    builder = worker(PayloadBuilder(store: store, pushes: pushes, time: time), broker, time)
+    builder = worker(
+      PayloadBuilder(store: store, pushes: pushes, fcm: Samples.routes[.fcm], time: time), broker,
+      time)
+    fcmSender = worker(
+      FCMSender(
+        store: store, pushes: Samples.routes[.fcm], carrier: fcm, project: "cook-example",
+        time: time, log: .discarding, metrics: Metrics()), broker, time)
     sender = worker(
       APNsSender(
         store: store, pushes: pushes, transport: transport, bundleID: Samples.bundle, time: time,
@@ -62,6 +71,18 @@ final class ExplainWorld {
     if isHeard { tell(Event.registered(registration, at: time.now())) }
   }
 
+  /// An Android phone; `number` names its token.
+  func registerAndroid(_ number: Int, of owner: Profile) throws {
+    let registration = FCMRegistration(
+      userID: owner.userID, token: try FCMToken("Phone:\(number)"), deviceID: nil,
+      packageName: "app.example.cook", registeredAt: time.now())
+    try store.write { try $0.register(registration) }
+    tell(
+      Event.outboxEntry(
+        registered: registration, id: EventID(UUIDText.v7(now: time.now())), at: time.now(),
+        traceparent: nil))
+  }
+
   func report(_ owner: Profile, _ state: PhoneReport.State, rev: Int? = nil) throws {
     try store.write {
       try $0.save(
@@ -71,9 +92,9 @@ final class ExplainWorld {
     }
   }
 
-  /// Both workers go on as far as they can, then time does.
+  /// All workers go on as far as they can, then time does.
   func turns(then span: Duration = .zero) throws {
-    while try builder.turn() || sender.turn() {}
+    while try builder.turn() || sender.turn() || fcmSender.turn() {}
     time.advance(by: span)
   }
 

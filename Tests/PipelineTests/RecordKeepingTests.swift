@@ -89,6 +89,20 @@ import Vocabulary
     #expect(try store.read { try $0.registrations(of: [Samples.token(1)]) }.count == 1)
   }
 
+  @Test func `E-5 an Android phone that was not registered for 270 days is pruned`() throws {
+    let phone = FCMRegistration(
+      userID: Samples.mara.userID, token: try FCMToken("Phone:1"), deviceID: nil,
+      packageName: nil, registeredAt: time.now())
+    try store.write { try $0.register(phone) }
+    time.advance(by: .seconds(270 * 24 * 3600))
+    #expect(try keeping.turn() == 0)
+    time.advance(by: .milliseconds(1))
+    #expect(try keeping.turn() == 1)
+    let rows = try store.read { try $0.fcmRows(FCMQuery()) }
+    #expect(rows.map(\.prunedBecause) == [TokenLife.reason])
+    #expect(metrics.text().contains("lockstep_tokens_pruned_total{reason=\"NotSeen\"} 1"))
+  }
+
   @Test func `a store that is away loses nothing`() throws {
     try store.write { try $0.save([delivery(at: time.now() - kept - .seconds(1))]) }
     storeSwitch.isAway = true

@@ -25,6 +25,16 @@ extension ForwardingTransaction {
   func restore(_ tokens: [FCMToken], prunedBecause reason: String) throws -> Int {
     try inner.restore(tokens, prunedBecause: reason)
   }
+  func fcmRows(_ query: FCMQuery, after place: Int64, limit: Int) throws
+    -> [(place: Int64, row: FCMRow)]
+  {
+    try inner.fcmRows(query, after: place, limit: limit)
+  }
+  func pruneFCM(
+    registeredBefore moment: UnixTime, because reason: String, at now: UnixTime, limit: Int
+  ) throws -> Int {
+    try inner.pruneFCM(registeredBefore: moment, because: reason, at: now, limit: limit)
+  }
   func deliveredRev(of context: ContextKey, to token: FCMToken) throws -> Int? {
     try inner.deliveredRev(of: context, to: token)
   }

@@ -59,6 +59,59 @@ import Vocabulary
   }
 
   @Test(arguments: StoreUnderTest.allCases)
+  func `phones are listed page by page, pruned ones included`(kind: StoreUnderTest) throws {
+    try kind.open().write { rows in
+      for number in 1...5 {
+        try rows.register(phone("t\(number)", of: number < 4 ? "ada" : "ben", at: Int64(number)))
+      }
+      _ = try rows.prune(
+        FCMToken("t2"), because: "gone", unlessRegisteredAfter: noon + .seconds(9),
+        at: noon + .seconds(9))
+      func names(_ query: FCMQuery) throws -> [String] {
+        try rows.fcmRows(query).map(\.registration.token.text)
+      }
+      #expect(try names(FCMQuery()) == ["t1", "t2", "t3", "t4", "t5"])
+      #expect(try names(FCMQuery(user: ada)) == ["t1", "t2", "t3"])
+      #expect(try names(FCMQuery(user: ada, isPruned: false)) == ["t1", "t3"])
+      #expect(try names(FCMQuery(isPruned: true)) == ["t2"])
+      #expect(try names(FCMQuery(prunedBecause: "gone", prunedSince: noon)) == ["t2"])
+      #expect(try names(FCMQuery(prunedBecause: "other")).isEmpty)
+      #expect(try names(FCMQuery(prunedSince: noon + .seconds(10))).isEmpty)
+      let pruned = try #require(try rows.fcmRows(FCMQuery(isPruned: true)).first)
+      #expect(pruned.prunedAt == noon + .seconds(9))
+      #expect(pruned.prunedBecause == "gone")
+      #expect(pruned.registration == (try phone("t2", at: 2)))
+      let first = try rows.fcmRows(FCMQuery(user: ada), after: 0, limit: 2)
+      #expect(first.map(\.row.registration.token.text) == ["t1", "t2"])
+      let rest = try rows.fcmRows(FCMQuery(user: ada), after: first[1].place, limit: 2)
+      #expect(rest.map(\.row.registration.token.text) == ["t3"])
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `phones that were not registered for long are pruned, the oldest first`(
+    kind: StoreUnderTest
+  ) throws {
+    try kind.open().write { rows in
+      for number in Int64(1)...4 { try rows.register(phone("t\(number)", at: number)) }
+      let border = noon + .seconds(4)
+      func prune(_ limit: Int) throws -> Int {
+        try rows.pruneFCM(
+          registeredBefore: border, because: TokenLife.reason, at: border, limit: limit)
+      }
+      #expect(try prune(2) == 2)
+      #expect(try rows.fcmRegistrations(of: [ada])[ada]?.map(\.token.text) == ["t3", "t4"])
+      #expect(try prune(9) == 1)
+      #expect(try prune(9) == 0)
+      let pruned = try rows.fcmRows(FCMQuery(isPruned: true))
+      #expect(pruned.allSatisfy { $0.prunedAt == border && $0.prunedBecause == TokenLife.reason })
+      // As an app does at each start.
+      try rows.register(phone("t1", at: 5))
+      #expect(try rows.restore([FCMToken("t1"), FCMToken("t2")], prunedBecause: "NotSeen") == 1)
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
   func `what is delivered only rises`(kind: StoreUnderTest) throws {
     try kind.open().write { rows in
       let (card, token) = (ContextKey("card"), try FCMToken("one"))

@@ -18,7 +18,7 @@ import Vocabulary
   ) -> BuildRecord {
     BuildRecord(
       sessionID: session, userID: dennis, contextKey: dinnerOfDennis, rev: rev, outcome: outcome,
-      updateJobs: 1, startJobs: 2, reason: rev == 1 ? nil : "because", builtAt: moment)
+      updateJobs: 1, startJobs: 2, fcmJobs: 3, reason: rev == 1 ? nil : "because", builtAt: moment)
   }
 
   private func report(

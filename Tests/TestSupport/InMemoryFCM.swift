@@ -60,6 +60,38 @@ extension InMemoryTransaction {
     }
   }
 
+  func fcmRows(_ query: FCMQuery, after place: Int64, limit: Int) throws
+    -> [(place: Int64, row: FCMRow)]
+  {
+    let all = try rows().fcmTokens.values.sorted { $0.row.token.text < $1.row.token.text }
+    let found = all.enumerated().filter { index, phone in
+      Int64(index) >= place
+        && (query.user.map { $0 == phone.row.userID } ?? true)
+        && (query.isPruned.map { $0 == (phone.pruned != nil) } ?? true)
+        && (query.prunedBecause.map { $0 == phone.pruned?.reason } ?? true)
+        && (query.prunedSince.map { since in phone.pruned.map { $0.at >= since } ?? false } ?? true)
+    }
+    return found.prefix(limit).map { index, phone in
+      (
+        Int64(index + 1),
+        FCMRow(
+          registration: phone.row, prunedAt: phone.pruned?.at, prunedBecause: phone.pruned?.reason)
+      )
+    }
+  }
+
+  func pruneFCM(
+    registeredBefore moment: UnixTime, because reason: String, at now: UnixTime, limit: Int
+  ) throws -> Int {
+    try change { tables in
+      let old = tables.fcmTokens.values
+        .filter { $0.pruned == nil && $0.row.registeredAt < moment }
+        .sorted { $0.row.registeredAt < $1.row.registeredAt }.prefix(limit)
+      for phone in old { tables.fcmTokens[phone.row.token]?.pruned = (now, reason) }
+      return old.count
+    }
+  }
+
   func deliveredRev(of context: ContextKey, to token: FCMToken) throws -> Int? {
     try rows().fcmDelivered[.init(context: context, token: token)]?.rev
   }

@@ -78,10 +78,20 @@ struct PhoneAnswer {
       $0.registration.kind == .update && $0.registration.contextKey == state.contextKey
     }
     let live = tokens.filter { $0.prunedAt == nil }
-    guard !live.isEmpty else { return noToken(state, pruned: tokens) }
     if let behind = live.first(where: { $0.deliveredRev ?? 0 < state.rev }) {
-      return undelivered(state, to: behind)
+      return undelivered(state, to: behind.registration.token.fingerprint)
     }
+    let androids = history.androids.filter {
+      $0.row.registration.userID == user && $0.row.prunedAt == nil
+    }
+    if let behind = androids.first(where: { $0.delivered[state.contextKey] ?? 0 < state.rev }) {
+      return undelivered(state, to: behind.row.registration.token.fingerprint)
+    }
+    // Whoever has an iPhone too may look at that one.
+    guard !live.isEmpty || !androids.isEmpty && !hasStartTokens else {
+      return noToken(state, pruned: tokens)
+    }
+    let service = live.isEmpty ? "FCM" : "APNs"
     let accepted = history.deliveries.last {
       $0.contextKey == state.contextKey && $0.rev >= state.rev && $0.status == 200
     }
@@ -89,12 +99,12 @@ struct PhoneAnswer {
       "; the last it said, \(ago(report.reportedAt)), was "
         + (report.rev.map { "rev \($0)" } ?? report.state.rawValue)
     }
-    return "APNs accepted rev \(state.rev)\(accepted.map { " " + ago($0.settledAt) } ?? "")"
-      + ": the phone is offline, out of budget, or has not reported\(said ?? "")"
+    return "\(service) accepted rev \(state.rev)\(accepted.map { " " + ago($0.settledAt) } ?? "")"
+      + ": the phone is offline, \(live.isEmpty ? "" : "out of budget, ")or has not reported"
+      + (said ?? "")
   }
 
-  private func undelivered(_ state: ActivityState, to row: TokenRow) -> String {
-    let fingerprint = row.registration.token.fingerprint
+  private func undelivered(_ state: ActivityState, to fingerprint: String) -> String {
     let last = history.deliveries.last {
       $0.tokenFingerprint == fingerprint && $0.rev == state.rev && $0.event != "start"
     }
@@ -129,19 +139,26 @@ struct PhoneAnswer {
     if let last {
       return "the card was not started, \(ago(last.settledAt)): \(RecordWords.outcome(of: last))"
     }
-    let starts = history.tokens.filter {
-      $0.registration.kind == .pushToStart && $0.registration.userID == user
-    }
-    if starts.contains(where: { $0.prunedAt == nil }) {
-      return "the card's start waits for the sender"
-    }
-    if let dead = starts.last {
+    if hasStartTokens { return "the card's start waits for the sender" }
+    if let dead = startTokens.last {
       return "the card cannot be started: push-to-start token "
         + "\(dead.registration.token.fingerprint) was pruned "
         + "(\(dead.prunedBecause ?? "without a reason"))"
     }
+    if let gone = history.androids.last(where: { $0.row.registration.userID == user }) {
+      return "its Android phone's token \(gone.row.registration.token.fingerprint) was pruned "
+        + "(\(gone.row.prunedBecause ?? "without a reason")), and no newer one is registered"
+    }
     return "no token registered: the card cannot be started"
   }
+
+  private var startTokens: [TokenRow] {
+    history.tokens.filter {
+      $0.registration.kind == .pushToStart && $0.registration.userID == user
+    }
+  }
+
+  private var hasStartTokens: Bool { startTokens.contains { $0.prunedAt == nil } }
 
   private func ago(_ moment: UnixTime) -> String { "\(Spans.text(now - moment)) ago" }
 }

@@ -16,9 +16,12 @@ enum RecordWords {
   }
 
   private static func jobs(_ build: BuildRecord) -> String {
-    let counts = [(build.updateJobs, "push"), (build.startJobs, "start")]
-    let words = counts.filter { $0.0 > 0 }.map { count, name in
-      count == 1 ? "1 \(name)" : "\(count) \(name == "push" ? "pushes" : "starts")"
+    let counts = [
+      (build.updateJobs, "push", "pushes"), (build.startJobs, "start", "starts"),
+      (build.fcmJobs, "message to Android", "messages to Android"),
+    ]
+    let words = counts.filter { $0.0 > 0 }.map { count, one, many in
+      "\(count) \(count == 1 ? one : many)"
     }
     return words.isEmpty ? "nothing to send" : words.joined(separator: ", ")
   }
@@ -54,6 +57,9 @@ enum RecordWords {
   private static func meaning(_ status: Int, _ reason: String?, _ delivery: DeliveryRecord)
     -> String?
   {
+    if delivery.event == StageName.fcm.rawValue, let text = meaningOfFCM(status, reason) {
+      return text
+    }
     let isWebPush = delivery.event == StageName.webpush.rawValue
     switch (status, reason) {
     case (200...202, _):
@@ -73,6 +79,19 @@ enum RecordWords {
     case (429, _): return "too many pushes to this token"
     case (500..., _): return "the push service is in trouble"
     default: return nil
+    }
+  }
+
+  private static func meaningOfFCM(_ status: Int, _ reason: String?) -> String? {
+    switch (status, reason) {
+    case (_, "UNREGISTERED"): "the app is gone from the phone"
+    case (_, "SENDER_ID_MISMATCH"): "the token belongs to another project"
+    case (_, "INVALID_ARGUMENT"): "the message, or its token, is no good"
+    case (401, _): "our access token is refused"
+    case (403, _): "our service account is refused"
+    case (404, _): "the project is not known"
+    case (429, _): "too many messages"
+    default: nil
     }
   }
 

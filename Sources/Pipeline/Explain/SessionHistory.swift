@@ -18,8 +18,16 @@ package struct SessionHistory: Sendable {
   /// Of everybody who takes part, pruned ones included: update tokens of this session's activities,
   /// and all push-to-start tokens.
   package let tokens: [TokenRow]
+  /// Android phones of everybody who takes part, pruned ones included.
+  package let androids: [Android]
   /// Events that wait in the outbox.
   package let unpublished: Set<EventID>
+
+  package struct Android: Sendable {
+    package let row: FCMRow
+    /// The newest rev of each card that FCM has taken for it.
+    package let delivered: [ContextKey: Int]
+  }
 
   /// - Throws: ``StoreError``.
   package init(of id: SessionID, in transaction: any StoreTransaction) throws {
@@ -45,6 +53,15 @@ package struct SessionHistory: Sendable {
         case .pushToStart: true
         case .update: row.registration.contextKey.map(contexts.contains) ?? false
         }
+      }
+    }
+    androids = try users.sorted().flatMap { user in
+      try transaction.fcmRows(FCMQuery(user: user)).map { row in
+        Android(
+          row: row,
+          delivered: try contexts.reduce(into: [:]) {
+            $0[$1] = try transaction.deliveredRev(of: $1, to: row.registration.token)
+          })
       }
     }
     unpublished = try transaction.unpublished(among: mutations.map(\.eventID))

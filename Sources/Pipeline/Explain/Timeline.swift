@@ -54,6 +54,9 @@ package struct Timeline: Sendable {
     entries += history.tokens.filter { isMeant($0.registration.userID) }.flatMap {
       Self.entries($0, history)
     }
+    entries += history.androids.filter { isMeant($0.row.registration.userID) }.flatMap {
+      Self.entries($0.row, history)
+    }
     // The sort is stable: what is of one moment and source stays in the order it was kept in.
     self.entries = entries.sorted { ($0.at, $0.source) < ($1.at, $1.source) }
     answers = history.users.filter(isMeant).map { PhoneAnswer(for: $0, history, now: now).answer }
@@ -101,24 +104,53 @@ package struct Timeline: Sendable {
   /// attempt tells that.
   private static func entries(_ row: TokenRow, _ history: SessionHistory) -> [Entry] {
     let registration = row.registration
+    return entries(
+      TokenLines(
+        user: registration.userID, fingerprint: registration.token.fingerprint,
+        kind: registration.kind.rawValue, place: registration.environment.rawValue,
+        registeredAt: registration.registeredAt, prunedAt: row.prunedAt,
+        prunedBecause: row.prunedBecause, isOfCard: registration.kind == .update), history)
+  }
+
+  private static func entries(_ row: FCMRow, _ history: SessionHistory) -> [Entry] {
+    let registration = row.registration
+    return entries(
+      TokenLines(
+        user: registration.userID, fingerprint: registration.token.fingerprint,
+        kind: TokenRegistered.fcmKind, place: registration.packageName ?? "any app",
+        registeredAt: registration.registeredAt, prunedAt: row.prunedAt,
+        prunedBecause: row.prunedBecause, isOfCard: false), history)
+  }
+
+  /// What is told of a token, whichever service it is of.
+  private struct TokenLines {
+    let user: UserID
+    let fingerprint: String
+    let kind: String
+    let place: String
+    let registeredAt: UnixTime
+    let prunedAt: UnixTime?
+    let prunedBecause: String?
+    /// Of this session alone: told whenever it was registered.
+    let isOfCard: Bool
+  }
+
+  private static func entries(_ token: TokenLines, _ history: SessionHistory) -> [Entry] {
     let begun = history.mutations.first?.acceptedAt ?? history.session?.createdAt
     func entry(_ moment: UnixTime, _ text: String) -> Entry {
       Entry(
-        at: moment, source: .token, userID: registration.userID, rev: nil,
-        tokenFingerprint: registration.token.fingerprint, text: text)
+        at: moment, source: .token, userID: token.user, rev: nil,
+        tokenFingerprint: token.fingerprint, text: "\(token.kind) \(token.fingerprint) \(text)")
     }
-    let name = "\(registration.kind.rawValue) \(registration.token.fingerprint)"
     var entries: [Entry] = []
-    if registration.kind == .update || begun.map({ registration.registeredAt >= $0 }) ?? true {
-      let environment = registration.environment.rawValue
-      entries.append(entry(registration.registeredAt, "\(name) registered, \(environment)"))
+    if token.isOfCard || begun.map({ token.registeredAt >= $0 }) ?? true {
+      entries.append(entry(token.registeredAt, "registered, \(token.place)"))
     }
     let isTold = history.deliveries.contains {
-      $0.tokenFingerprint == registration.token.fingerprint && $0.consequence == .pruned
+      $0.tokenFingerprint == token.fingerprint && $0.consequence == .pruned
     }
-    if let moment = row.prunedAt, !isTold, begun.map({ moment >= $0 }) ?? true {
-      entries.append(
-        entry(moment, "\(name) pruned: \(row.prunedBecause ?? "without a reason")"))
+    if let moment = token.prunedAt, !isTold, begun.map({ moment >= $0 }) ?? true {
+      entries.append(entry(moment, "pruned: \(token.prunedBecause ?? "without a reason")"))
     }
     return entries
   }

@@ -27,8 +27,10 @@ package enum TokenFolding {
   /// Shorter runs of hexadecimal digits are ids and traces.
   static let digitsMin = 40
 
+  /// As ``PushToken`` and ``FCMToken`` have it. Of APNs' the case does not count, of FCM's it does.
   package static func fingerprint(_ token: String) -> String {
-    String(Digest.sha256(token.lowercased()).hex.prefix(8))
+    let isHex = token.utf8.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+    return Digest.sha256(isHex ? token.lowercased() : token).hex(digits: 8)
   }
 
   package static func fold(_ text: String) -> String {

@@ -1,6 +1,39 @@
 import Pushes
 import Vocabulary
 
+/// One row of the registry of Android phones with what became of it.
+package struct FCMRow: Hashable, Sendable {
+  package let registration: FCMRegistration
+  /// When it died, by FCM's word or by ours; nil while it is in use.
+  package let prunedAt: UnixTime?
+  package let prunedBecause: String?
+
+  package init(registration: FCMRegistration, prunedAt: UnixTime?, prunedBecause: String?) {
+    self.registration = registration
+    self.prunedAt = prunedAt
+    self.prunedBecause = prunedBecause
+  }
+}
+
+/// Which rows are meant; nil: any.
+package struct FCMQuery: Hashable, Sendable {
+  package var user: UserID?
+  package var isPruned: Bool?
+  package var prunedBecause: String?
+  /// Pruned at this moment or later.
+  package var prunedSince: UnixTime?
+
+  package init(
+    user: UserID? = nil, isPruned: Bool? = nil, prunedBecause: String? = nil,
+    prunedSince: UnixTime? = nil
+  ) {
+    self.user = user
+    self.isPruned = isPruned
+    self.prunedBecause = prunedBecause
+    self.prunedSince = prunedSince
+  }
+}
+
 /// The tables `fcm_tokens`, one row per token, and `fcm_delivered`, one per token and card.
 package protocol FCMRows {
   /// Inserts the row or refreshes it, takes back an earlier pruning, and removes the row that this
@@ -14,6 +47,19 @@ package protocol FCMRows {
   func fcmRegistrations(of users: [UserID]) throws -> [UserID: [FCMRegistration]]
   /// The rows of these tokens that are not pruned.
   func fcmRegistrations(_ tokens: [FCMToken]) throws -> [FCMToken: FCMRegistration]
+  /// Rows that `query` means, pruned ones included, at most `limit` of them, after `place`; 0
+  /// begins.
+  ///
+  /// - Returns: each with its place, in the order of places.
+  func fcmRows(_ query: FCMQuery, after place: Int64, limit: Int) throws
+    -> [(place: Int64, row: FCMRow)]
+  /// Marks those as pruned at `now` that were last registered before `moment`, those of longest ago
+  /// first, at most `limit`.
+  ///
+  /// - Returns: how many rows were marked.
+  func pruneFCM(
+    registeredBefore moment: UnixTime, because reason: String, at now: UnixTime, limit: Int
+  ) throws -> Int
   /// Marks as dead, unless it was registered again after `moment`.
   ///
   /// - Returns: whether it was.
@@ -40,4 +86,11 @@ package protocol FCMRows {
   /// - Returns: how many rows went.
   func removeFCM(prunedBefore pruned: UnixTime, deliveredBefore delivered: UnixTime, limit: Int)
     throws -> Int
+}
+
+extension FCMRows {
+  /// All rows that `query` means, read page by page.
+  package func fcmRows(_ query: FCMQuery) throws -> [FCMRow] {
+    try pages { try fcmRows(query, after: $0, limit: $1) }
+  }
 }

@@ -71,13 +71,16 @@ package struct BuildRecord: Hashable, Sendable {
   package let updateJobs: Int
   /// Jobs for push-to-start tokens.
   package let startJobs: Int
+  /// Messages for Android phones.
+  package let fcmJobs: Int
   /// Why there is no start, or what else is to be said; in words. Nil: nothing.
   package let reason: String?
   package let builtAt: UnixTime
 
   package init(
     sessionID: SessionID, userID: UserID, contextKey: ContextKey, rev: Int, outcome: Outcome,
-    updateJobs: Int = 0, startJobs: Int = 0, reason: String? = nil, builtAt: UnixTime
+    updateJobs: Int = 0, startJobs: Int = 0, fcmJobs: Int = 0, reason: String? = nil,
+    builtAt: UnixTime
   ) {
     self.sessionID = sessionID
     self.userID = userID
@@ -86,6 +89,7 @@ package struct BuildRecord: Hashable, Sendable {
     self.outcome = outcome
     self.updateJobs = updateJobs
     self.startJobs = startJobs
+    self.fcmJobs = fcmJobs
     self.reason = reason
     self.builtAt = builtAt
   }

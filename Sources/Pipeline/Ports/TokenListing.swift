@@ -56,14 +56,19 @@ package protocol TokenListing {
 extension TokenListing {
   /// All rows that `query` means, read page by page.
   package func tokenRows(_ query: TokenQuery) throws -> [TokenRow] {
-    let pageMax = 1000
-    var found: [TokenRow] = []
-    var place: Int64 = 0
-    while true {
-      let page = try tokenRows(query, after: place, limit: pageMax)
-      found += page.map(\.row)
-      guard page.count == pageMax, let last = page.last else { return found }
-      place = last.place
-    }
+    try pages { try tokenRows(query, after: $0, limit: $1) }
+  }
+}
+
+/// Reads to the end what is read page by page: each after a place, so many rows.
+func pages<Row>(_ page: (Int64, Int) throws -> [(place: Int64, row: Row)]) throws -> [Row] {
+  let pageMax = 1000
+  var found: [Row] = []
+  var place: Int64 = 0
+  while true {
+    let page = try page(place, pageMax)
+    found += page.map(\.row)
+    guard page.count == pageMax, let last = page.last else { return found }
+    place = last.place
   }
 }

@@ -10,6 +10,7 @@ struct BuildBook {
     var outcome: BuildRecord.Outcome
     var updateJobs = 0
     var startJobs = 0
+    var fcmJobs = 0
     var reason: String?
   }
 
@@ -53,6 +54,7 @@ struct BuildBook {
       entries[place].reason = reason
       entries[place].updateJobs = 0
       entries[place].startJobs = 0
+      entries[place].fcmJobs = 0
     }
   }
 
@@ -67,7 +69,7 @@ struct BuildBook {
     return BuildRecord(
       sessionID: state.sessionID, userID: state.userID, contextKey: state.contextKey,
       rev: state.rev, outcome: entry.outcome, updateJobs: entry.updateJobs,
-      startJobs: entry.startJobs, reason: reason(entry), builtAt: now)
+      startJobs: entry.startJobs, fcmJobs: entry.fcmJobs, reason: reason(entry), builtAt: now)
   }
 
   /// Where there are jobs nothing else need be said.
@@ -76,7 +78,7 @@ struct BuildBook {
     case .stale, .expired, .dead: return entry.reason
     case .stored, .repeated, .late: break
     }
-    guard entry.updateJobs + entry.startJobs == 0 else { return nil }
+    guard entry.updateJobs + entry.startJobs + entry.fcmJobs == 0 else { return nil }
     if let reason = entry.reason { return reason }
     if entry.state.event == .end { return "no update token registered: there is no card to end" }
     return "no update token registered: its app starts this card itself"

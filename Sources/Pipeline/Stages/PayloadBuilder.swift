@@ -65,7 +65,7 @@ package final class PayloadBuilder: Stage {
       return Settlement(delivery, .expired)
     }
     let due: [Due]
-    let fcmJobs: [FCMJob]
+    let fcmJobs: [FCMJobs.Due]
     let android = fcm.map { _ in FCMJobs(transaction: transaction) }
     switch event.subject {
     case .session, .activity:
@@ -109,7 +109,7 @@ package final class PayloadBuilder: Stage {
   }
 
   private func settlement(
-    _ delivery: Delivery, _ due: [Due], _ book: inout BuildBook, _ fcmJobs: [FCMJob]
+    _ delivery: Delivery, _ due: [Due], _ book: inout BuildBook, _ fcmJobs: [FCMJobs.Due]
   ) -> Settlement {
     for due in due {
       switch due {
@@ -117,6 +117,7 @@ package final class PayloadBuilder: Stage {
       case .start(let state, _): book.note(state) { $0.startJobs += 1 }
       }
     }
+    for due in fcmJobs { book.note(due.state) { $0.fcmJobs += 1 } }
     defer { book.close() }
     do {
       let jobs = try due.compactMap { due in
@@ -126,7 +127,7 @@ package final class PayloadBuilder: Stage {
         }
       }
       var outgoing = jobs.map { pushes.carrying($0.message) }
-      if let fcm { outgoing += fcmJobs.map { fcm.carrying($0.message) } }
+      if let fcm { outgoing += fcmJobs.map { fcm.carrying($0.job.message) } }
       return Settlement(delivery, .done, outgoing: outgoing)
     } catch {
       // Contract or size: no repetition makes it fit.

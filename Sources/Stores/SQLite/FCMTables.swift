@@ -30,6 +30,14 @@ extension Migrations {
 
     PRAGMA user_version = 10;
     """
+
+  /// Step 12: what the age of a phone is searched by, and how many messages the builder made.
+  static let fcmBooks = """
+    CREATE INDEX fcm_tokens_by_age ON fcm_tokens (registered_at_ms) WHERE pruned_at_ms IS NULL;
+    ALTER TABLE builds ADD COLUMN fcm_jobs INTEGER NOT NULL DEFAULT 0;
+
+    PRAGMA user_version = 12;
+    """
 }
 
 extension SQLiteTransaction {
@@ -91,6 +99,29 @@ extension SQLiteTransaction {
     try connection.run(FCMSQL.forget, context, token)
   }
 
+  func fcmRows(_ query: FCMQuery, after place: Int64, limit: Int) throws
+    -> [(place: Int64, row: FCMRow)]
+  {
+    try connection.rows(
+      query.user == nil ? FCMSQL.listed : .listedOfUser, query.user, place, query.isPruned,
+      query.prunedBecause, query.prunedSince, limit
+    ) { row in
+      let place: Int64 = try row.next()
+      let registration = try readFCMRegistration(&row)
+      return (
+        place,
+        FCMRow(
+          registration: registration, prunedAt: try row.next(), prunedBecause: try row.next())
+      )
+    }
+  }
+
+  func pruneFCM(
+    registeredBefore moment: UnixTime, because reason: String, at now: UnixTime, limit: Int
+  ) throws -> Int {
+    try connection.run(FCMSQL.pruneOld, moment, reason, now, limit)
+  }
+
   func removeFCM(prunedBefore pruned: UnixTime, deliveredBefore delivered: UnixTime, limit: Int)
     throws -> Int
   {
@@ -143,6 +174,28 @@ enum FCMSQL: String, SQLText {
   case prune = """
     UPDATE fcm_tokens SET pruned_at_ms = ?3, pruned_because = ?4
     WHERE token = ?1 AND pruned_at_ms IS NULL AND registered_at_ms <= ?2
+    """
+  case pruneOld = """
+    UPDATE fcm_tokens SET pruned_at_ms = ?3, pruned_because = ?2 WHERE rowid IN (
+      SELECT rowid FROM fcm_tokens WHERE registered_at_ms < ?1 AND pruned_at_ms IS NULL
+      ORDER BY registered_at_ms LIMIT ?4)
+    """
+  case listed = """
+    SELECT rowid, user_id, token, device_id, package, registered_at_ms, pruned_at_ms,
+      pruned_because
+    FROM fcm_tokens
+    WHERE (?1 IS NULL OR user_id = ?1) AND rowid > ?2
+      AND (?3 IS NULL OR (pruned_at_ms IS NOT NULL) = ?3)
+      AND (?4 IS NULL OR pruned_because = ?4) AND (?5 IS NULL OR pruned_at_ms >= ?5)
+    ORDER BY rowid LIMIT ?6
+    """
+  case listedOfUser = """
+    SELECT rowid, user_id, token, device_id, package, registered_at_ms, pruned_at_ms,
+      pruned_because
+    FROM fcm_tokens
+    WHERE user_id = ?1 AND rowid > ?2 AND (?3 IS NULL OR (pruned_at_ms IS NOT NULL) = ?3)
+      AND (?4 IS NULL OR pruned_because = ?4) AND (?5 IS NULL OR pruned_at_ms >= ?5)
+    ORDER BY rowid LIMIT ?6
     """
   case restore = """
     UPDATE fcm_tokens SET pruned_at_ms = NULL, pruned_because = NULL

@@ -77,7 +77,8 @@ extension SQLiteTransaction {
     for build in builds {
       try statement.run(
         build.sessionID, build.userID, build.contextKey, build.rev,
-        build.outcome, build.updateJobs, build.startJobs, build.reason, build.builtAt)
+        build.outcome, build.updateJobs, build.startJobs, build.reason, build.builtAt,
+        build.fcmJobs)
     }
   }
 
@@ -86,7 +87,8 @@ extension SQLiteTransaction {
       BuildRecord(
         sessionID: try row.next(), userID: try row.next(), contextKey: try row.next(),
         rev: try row.next(), outcome: try row.next(), updateJobs: try row.next(),
-        startJobs: try row.next(), reason: try row.next(), builtAt: try row.next())
+        startJobs: try row.next(), fcmJobs: try row.next(), reason: try row.next(),
+        builtAt: try row.next())
     }
   }
 
@@ -138,12 +140,12 @@ enum HistorySQL: String, SQLText {
     """
   case saveBuild = """
     INSERT INTO builds (session_id, user_id, context_key, rev, outcome, update_jobs, start_jobs,
-      reason, built_at_ms)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      reason, built_at_ms, fcm_jobs)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   case builds = """
-    SELECT session_id, user_id, context_key, rev, outcome, update_jobs, start_jobs, reason,
-      built_at_ms
+    SELECT session_id, user_id, context_key, rev, outcome, update_jobs, start_jobs, fcm_jobs,
+      reason, built_at_ms
     FROM builds WHERE session_id = ? ORDER BY built_at_ms, id
     """
   case saveReport = """

@@ -8,7 +8,7 @@ package enum Migrations {
   /// Step n, from 1, is `all[n - 1]`; each ends by setting `user_version` to its number.
   package static let all: [String] = [
     firstTables, sweepIndexes, webPushTables, outboxOrder, historyTables, tokenAge,
-    drivenActivityTables, acceptedAlerts, endedIndexes, fcmTables, channels,
+    drivenActivityTables, acceptedAlerts, endedIndexes, fcmTables, channels, fcmBooks,
   ]
 
   /// Brings the database up to date. Safe when several processes start at once: each step is one

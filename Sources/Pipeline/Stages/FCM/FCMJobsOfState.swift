@@ -10,10 +10,15 @@ import Vocabulary
 struct FCMJobs {
   let transaction: any StoreTransaction
 
+  struct Due {
+    let state: ActivityState
+    let job: FCMJob
+  }
+
   /// One job for each Android phone of each card's user.
   ///
   /// - Throws: ``StoreError``.
-  func jobs(for states: [ActivityState]) throws -> [FCMJob] {
+  func jobs(for states: [ActivityState]) throws -> [Due] {
     guard !states.isEmpty else { return [] }
     let phones = try transaction.fcmRegistrations(of: Array(Set(states.map(\.userID))))
     guard !phones.isEmpty else { return [] }
@@ -25,7 +30,7 @@ struct FCMJobs {
         if delivered == nil, state.event != .end, dismissed.contains(state.contextKey) {
           return nil
         }
-        return state.fcmJob(to: phone, isShown: delivered != nil)
+        return Due(state: state, job: state.fcmJob(to: phone, isShown: delivered != nil))
       }
     }
   }
@@ -33,11 +38,11 @@ struct FCMJobs {
   /// A phone whose token came late gets its user's cards as they are.
   ///
   /// - Throws: ``StoreError``.
-  func jobs(after registered: TokenRegistered, now: UnixTime) throws -> [FCMJob] {
+  func jobs(after registered: TokenRegistered, now: UnixTime) throws -> [Due] {
     guard registered.kind == TokenRegistered.fcmKind else { return [] }
     let states = try transaction.liveActivityStates(of: registered.userID)
     return try jobs(for: states.filter { $0.deadline > now })
-      .filter { $0.token.fingerprint == registered.tokenFingerprint }
+      .filter { $0.job.token.fingerprint == registered.tokenFingerprint }
   }
 }
 
