@@ -210,6 +210,12 @@ let package = Package(
         "Vocabulary",
       ]),
     tests(
+      "FCMTransport",
+      [
+        "FCMTransport", "HTTP2", "HTTPClient", "Pushes", "Pipeline", "Cryptography",
+        "ServiceRuntime", "Vocabulary",
+      ]),
+    tests(
       "HTTPAPI",
       [
         "HTTPAPI", "HTTPServing", "HTTPClient", "SQLiteStore", "Pipeline", "Activities", "Sessions",

@@ -18,6 +18,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case event
   case pushJob = "push-job"
   case webPushJob = "webpush-job"
+  case fcmJob = "fcm-job"
+  /// What FCM, or Google's token endpoint, answers.
+  case fcmAnswer = "fcm-answer"
   /// A whole request to the public API: see ``FuzzedRequest``.
   case request
   case topology
@@ -38,6 +41,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .event: try? readEvent(FuzzedMessage(bytes).message)
     case .pushJob: try? readPushJob(FuzzedMessage(bytes).message)
     case .webPushJob: _ = try? WebPushJob(reading: FuzzedMessage(bytes).message)
+    case .fcmJob: try? readFCMJob(FuzzedMessage(bytes).message)
+    case .fcmAnswer: readFCMAnswer(bytes)
     case .request: FuzzedRequest(bytes).send()
     case .topology: _ = try? Topology(yaml: text)
     case .answer: readAnswer(bytes)
@@ -73,6 +78,34 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     precondition(again == job, "a push job does not read back")
     if job.isLiveActivity {
       _ = LiveActivityPayload.stamped(job.payload, at: UnixTime(seconds: 1_781_784_000))
+    }
+  }
+
+  private func readFCMJob(_ message: Message) throws {
+    let job = try FCMJob(reading: message)
+    let again = try FCMJob(reading: job.message)
+    precondition(again == job, "an FCM job does not read back")
+    let body = job.body(now: UnixTime(seconds: 1_781_784_000))
+    // What goes out is JSON wherever the data is what the builder writes: strings.
+    guard case .object(let members)? = try? JSONValue(parsing: job.data),
+      members.values.allSatisfy({ if case .string = $0 { true } else { false } })
+    else { return }
+    precondition((try? JSONValue(parsing: body)) != nil, "a message for FCM is no JSON")
+  }
+
+  private func readFCMAnswer(_ bytes: [UInt8]) {
+    let fuzzed = FuzzedAnswer(bytes)
+    _ = AccessTokenAnswer(status: fuzzed.status, body: fuzzed.body)
+    let headers = Dictionary(
+      FuzzedInput(bytes).fields(after: 1).map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+    let outcome = FCMOutcome.answered(
+      FCMAnswer(
+        status: fuzzed.status, headers: headers, body: fuzzed.body,
+        now: UnixTime(seconds: 1_781_784_000)))
+    for hasRenewedToken in [true, false] {
+      let remedy = outcome.remedy(hasRenewedToken: hasRenewedToken)
+      precondition((remedy == .done) == (fuzzed.status == 200), "only 200 is success")
+      if remedy == .done { precondition(!outcome.isServiceFault) }
     }
   }
 
