@@ -83,13 +83,16 @@ private struct RecipientAnswer: Encodable {
 struct PhonesOfActivity {
   /// Of one recipient.
   struct Phones: Encodable {
-    /// Whether a card is known to be on a phone: APNs accepted a start, or a token came.
+    /// Whether a card is known to be on a phone: APNs accepted a start, a token came, or FCM took a
+    /// message.
     let started: Bool
     /// When APNs first accepted a start; nil when no card was started by push.
     let startedAt: UnixTime?
     /// Fingerprints of its update tokens.
     let boundTokens: [String]
-    /// The newest that APNs accepted for each of them; nil when nothing was.
+    /// Fingerprints of the user's Android phones.
+    let androidPhones: [String]
+    /// The newest that APNs or FCM has taken; nil when nothing was.
     let lastDeliveredRev: Int?
     let lastReportedRev: Int?
     /// `active`, `stale`, `ended`, `dismissed` or `gone`.
@@ -99,6 +102,7 @@ struct PhonesOfActivity {
       case started
       case startedAt = "started_at"
       case boundTokens = "bound_tokens"
+      case androidPhones = "android_phones"
       case lastDeliveredRev = "last_delivered_rev"
       case lastReportedRev = "last_reported_rev"
       case reportedState = "reported_state"
@@ -109,6 +113,7 @@ struct PhonesOfActivity {
       try members.encode(started, forKey: .started)
       try members.encode(startedAt, forKey: .startedAt)
       try members.encode(boundTokens, forKey: .boundTokens)
+      try members.encode(androidPhones, forKey: .androidPhones)
       try members.encode(lastDeliveredRev, forKey: .lastDeliveredRev)
       try members.encode(lastReportedRev, forKey: .lastReportedRev)
       try members.encode(reportedState, forKey: .reportedState)
@@ -118,10 +123,19 @@ struct PhonesOfActivity {
   private let starts: [ContextKey: [Start]]
   private let tokens: [ContextKey: [Registration]]
   private let delivered: [PushToken: Int]
+  /// Fingerprint and the newest rev that FCM has taken, of each Android phone.
+  private let androids: [ContextKey: [(fingerprint: String, delivered: Int?)]]
   private let reports: [ContextKey: [PhoneReport]]
 
   init(_ activity: Activity, in rows: any StoreTransaction) throws {
     let contexts = activity.recipients.map { activity.contextKey(of: $0.userID) }
+    let phones = try rows.fcmRegistrations(of: activity.recipients.map(\.userID))
+    androids = try activity.recipients.reduce(into: [:]) { androids, recipient in
+      let context = activity.contextKey(of: recipient.userID)
+      androids[context] = try (phones[recipient.userID] ?? []).map { phone in
+        (phone.token.fingerprint, try rows.deliveredRev(of: context, to: phone.token))
+      }
+    }
     starts = Dictionary(grouping: try rows.starts(of: [activity.sessionID]), by: \.contextKey)
     tokens = try rows.updateTokens(of: contexts)
     let bound = tokens.values.flatMap { $0.map(\.token) }
@@ -134,10 +148,13 @@ struct PhonesOfActivity {
     let tokens = tokens[context] ?? []
     let startedAt = (starts[context] ?? []).compactMap(\.acceptedAt).min()
     let reports = reports[context] ?? []
+    let androids = androids[context] ?? []
+    let taken = androids.compactMap(\.delivered)
     return Phones(
-      started: startedAt != nil || !tokens.isEmpty, startedAt: startedAt,
+      started: startedAt != nil || !tokens.isEmpty || !taken.isEmpty, startedAt: startedAt,
       boundTokens: tokens.map(\.token.fingerprint),
-      lastDeliveredRev: tokens.compactMap { delivered[$0.token] }.max(),
+      androidPhones: androids.map(\.fingerprint),
+      lastDeliveredRev: (tokens.compactMap { delivered[$0.token] } + taken).max(),
       lastReportedRev: reports.compactMap(\.rev).last, reportedState: reports.last?.state)
   }
 }

@@ -66,6 +66,33 @@ extension World {
     #expect(try world.eventTypes().count == 3)
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `a recipient's Android phone is told of, and what FCM took for it`(kind: StoreKind) throws {
+    let world = try World(kind)
+    _ = try world.asService("PUT", Self.order, World.shiny())
+    let token = try FCMToken("Phone:1")
+    let context = ContextKey("activity:order-1:dennis")
+    func recipient(_ place: Int) throws -> JSONValue? {
+      try world.asService("GET").json()["recipients"]?.at(place)
+    }
+    try world.store.write { rows in
+      try rows.register(
+        FCMRegistration(
+          userID: UserID("dennis"), token: token, deviceID: nil, packageName: nil,
+          registeredAt: World.start))
+    }
+    #expect(try recipient(0)?["android_phones"] == [.string(token.fingerprint)])
+    #expect(try recipient(0)?["started"] == false)
+    #expect(try recipient(0)?["last_delivered_rev"] == .null)
+    _ = try world.store.write {
+      try $0.raiseDeliveredRev(of: context, to: token, rev: 1, at: World.start)
+    }
+    #expect(try recipient(0)?["started"] == true)
+    #expect(try recipient(0)?["last_delivered_rev"] == 1)
+    #expect(try recipient(1)?["android_phones"] == [])
+    #expect(try recipient(1)?["started"] == false)
+  }
+
   @Test func `said twice it happens once`() throws {
     let world = try World()
     _ = try world.asService("PUT", Self.order, World.shiny())
