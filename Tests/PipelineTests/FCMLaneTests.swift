@@ -134,6 +134,18 @@ import Vocabulary
     #expect(rig.alarms.count == 1)
   }
 
+  @Test func `one phone that has had enough, of however many cards, stops no other`() throws {
+    try rig.register(1, 2)
+    rig.answerAll(rig.answer(429, "QUOTA_EXCEEDED"))
+    for card in 1...60 {
+      _ = try rig.push(rig.job(1, card: card))
+      rig.time.advance(by: .milliseconds(200))
+    }
+    #expect(rig.lanes.open.isEmpty)
+    rig.takeAll()
+    #expect(try rig.push(rig.job(2)) == [.done])
+  }
+
   @Test func `one message that fails among many opens nothing`() throws {
     try rig.register(all: phones)
     rig.carrier.answer = { [rig] request in

@@ -90,11 +90,11 @@ package enum FCMOutcome: Hashable, Sendable {
 
 extension FCMOutcome {
   /// Nobody's mistake, and no word on this message: what many of in a short time mean that FCM is
-  /// down, or has enough of us.
+  /// down.
   package var isServiceFault: Bool {
     switch self {
     case .unanswered: true
-    case .answered(let answer): answer.status >= 500 || [408, 429].contains(answer.status)
+    case .answered(let answer): answer.status >= 500 || answer.status == 408
     case .unauthorized: false
     }
   }

@@ -6,6 +6,8 @@ package enum FCMRemedy: Hashable, Sendable {
   case done
   /// The app is gone from the phone, or the token was never one: mark it, while others are taken.
   case pruneUnlessMany(because: String)
+  /// This phone has had enough for so long: the ladder. When many have, it is the project that has.
+  case waitUnlessMany(for: Duration, because: String)
   /// At once, once, with an access token made anew.
   case renewToken(because: String)
   /// Ours to mend; no repetition will help.
@@ -87,6 +89,6 @@ extension FCMOutcome {
   private static func tooMany(_ answer: FCMAnswer, _ words: String) -> FCMRemedy {
     let wait = answer.retryAfter ?? waitWhenTooMany
     return answer.isLimitOfProject
-      ? .pause(for: wait, because: words) : .retry(notBefore: wait, because: words)
+      ? .pause(for: wait, because: words) : .waitUnlessMany(for: wait, because: words)
   }
 }

@@ -81,10 +81,10 @@ import Vocabulary
   @Test func `a quota waits as long as it is told, else a minute`() {
     let words = "429 QUOTA_EXCEEDED"
     #expect(
-      remedy(answer(429, "QUOTA_EXCEEDED")) == .retry(notBefore: .seconds(60), because: words))
+      remedy(answer(429, "QUOTA_EXCEEDED")) == .waitUnlessMany(for: .seconds(60), because: words))
     #expect(
       remedy(answer(429, "QUOTA_EXCEEDED", retryAfter: "7"))
-        == .retry(notBefore: .seconds(7), because: words))
+        == .waitUnlessMany(for: .seconds(7), because: words))
     #expect(
       remedy(answer(503, "UNAVAILABLE", retryAfter: "30"))
         == .retry(notBefore: .seconds(30), because: "503 UNAVAILABLE"))
@@ -97,7 +97,7 @@ import Vocabulary
     let words = "429 QUOTA_EXCEEDED"
     #expect(
       remedy(answer(429, "QUOTA_EXCEEDED", quotaOf: "device:x"))
-        == .retry(notBefore: .seconds(60), because: words))
+        == .waitUnlessMany(for: .seconds(60), because: words))
     #expect(
       remedy(answer(429, "QUOTA_EXCEEDED", quotaOf: "project:x", retryAfter: "7"))
         == .pause(for: .seconds(7), because: words))
@@ -116,7 +116,7 @@ import Vocabulary
   }
 
   @Test func `what says that FCM is ill, and what that it looks at messages`() {
-    for ill in [answer(500), answer(503), answer(408), answer(429), .unanswered(because: "reset")] {
+    for ill in [answer(500), answer(503), answer(408), .unanswered(because: "reset")] {
       #expect(ill.isServiceFault)
       #expect(!ill.showsThatProjectMaySend)
     }
@@ -124,6 +124,7 @@ import Vocabulary
       #expect(!looked.isServiceFault)
       #expect(looked.showsThatProjectMaySend)
     }
+    #expect(!answer(429, "QUOTA_EXCEEDED").isServiceFault, "one phone's own")
     #expect(!answer(403).showsThatProjectMaySend)
   }
 

@@ -98,6 +98,15 @@ extension FCMSender {
       return parked(because: reason, now: now)
     case .pause(let wait, let reason):
       return parked(because: reason, probeAfter: wait, now: now)
+    case .waitUnlessMany(let wait, let reason):
+      // Of the guard only the counting of phones is wanted; nothing is pruned.
+      switch massGuard.refused(sending.job.token, because: reason, now: now) {
+      case .prune:
+        return End(
+          disposition: .retry(notBefore: wait, because: reason), consequence: .retried)
+      case .stopPruning(let many):
+        return parked(because: "\(many.count) phones answer \(reason)", probeAfter: wait, now: now)
+      }
     case .retry(let least, let reason):
       return later(outcome, notBefore: least, because: reason, now: now)
     }
