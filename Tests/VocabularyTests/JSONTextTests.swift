@@ -99,6 +99,150 @@ import Vocabulary
     #expect(JSON.encoded(Pair()) == (try Self.byFoundation(Pair())))
   }
 
+  /// Written and read bit by bit, in containers within containers.
+  private struct Nested: Codable, Hashable {
+    var name: String
+    var numbers: [Int]
+    var pairs: [[String: Int]]
+    var words: [[String]]
+
+    enum Outer: String, CodingKey { case zeta, list, alpha, empty }
+    enum Inner: String, CodingKey { case name, numbers, later }
+
+    init(name: String, numbers: [Int], pairs: [[String: Int]], words: [[String]]) {
+      (self.name, self.numbers, self.pairs, self.words) = (name, numbers, pairs, words)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var outer = encoder.container(keyedBy: Outer.self)
+      var inner = outer.nestedContainer(keyedBy: Inner.self, forKey: .zeta)
+      try inner.encode(name, forKey: .name)
+      var list = outer.nestedUnkeyedContainer(forKey: .list)
+      for pair in pairs {
+        try list.encode("before")
+        var members = list.nestedContainer(keyedBy: AnyName.self)
+        for (key, value) in pair { try members.encode(value, forKey: AnyName(key)) }
+      }
+      var texts = list.nestedUnkeyedContainer()
+      for row in words {
+        var line = texts.nestedUnkeyedContainer()
+        for word in row { try line.encode(word) }
+        try texts.encodeNil()
+      }
+      try list.encode("after")
+      try outer.encode(1, forKey: .alpha)
+      // Asked for again, it is the same one.
+      var again = outer.nestedContainer(keyedBy: Inner.self, forKey: .zeta)
+      var numbers = again.nestedUnkeyedContainer(forKey: .numbers)
+      for number in self.numbers { try numbers.encode(number) }
+      _ = outer.nestedUnkeyedContainer(forKey: .empty)
+      try name.encode(to: outer.superEncoder())
+    }
+
+    init(from decoder: any Decoder) throws {
+      let outer = try decoder.container(keyedBy: Outer.self)
+      let inner = try outer.nestedContainer(keyedBy: Inner.self, forKey: .zeta)
+      name = try inner.decode(String.self, forKey: .name)
+      var digits = try inner.nestedUnkeyedContainer(forKey: .numbers)
+      numbers = []
+      while !digits.isAtEnd { numbers.append(try digits.decode(Int.self)) }
+      pairs = []
+      words = []
+      var list = try outer.nestedUnkeyedContainer(forKey: .list)
+      while (try? list.decode(String.self)) == "before" {
+        let members = try list.nestedContainer(keyedBy: AnyName.self)
+        pairs.append(
+          try Dictionary(
+            uniqueKeysWithValues: members.allKeys.map {
+              ($0.stringValue, try members.decode(Int.self, forKey: $0))
+            }))
+      }
+      var texts = try list.nestedUnkeyedContainer()
+      while !texts.isAtEnd {
+        var line = try texts.nestedUnkeyedContainer()
+        var row: [String] = []
+        while !line.isAtEnd { row.append(try line.decode(String.self)) }
+        words.append(row)
+        _ = try texts.decodeNil()
+      }
+      guard try String(from: outer.superDecoder()) == name else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .zeta, in: outer, debugDescription: "super is another")
+      }
+    }
+  }
+
+  private struct AnyName: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(_ text: String) { stringValue = text }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  private class Animal: Codable {
+    var name = "Ada"
+  }
+
+  private final class Dog: Animal {
+    var barks = true
+    enum Own: String, CodingKey { case barks, base }
+
+    override init() { super.init() }
+
+    required init(from decoder: any Decoder) throws {
+      let own = try decoder.container(keyedBy: Own.self)
+      barks = try own.decode(Bool.self, forKey: .barks)
+      try super.init(from: own.superDecoder(forKey: .base))
+    }
+
+    override func encode(to encoder: any Encoder) throws {
+      var own = encoder.container(keyedBy: Own.self)
+      try own.encode(barks, forKey: .barks)
+      try super.encode(to: own.superEncoder(forKey: .base))
+    }
+  }
+
+  @Test func `containers within containers are written and read as Foundation does`() throws {
+    let samples = [
+      Nested(name: "a\"b", numbers: [3, 1], pairs: [["b": 1, "a": 2], [:]], words: [["x"], []]),
+      Nested(name: "", numbers: [], pairs: [], words: []),
+    ]
+    for sample in samples {
+      let text = JSON.encoded(sample)
+      #expect(text == (try Self.byFoundation(sample)), "\(String(decoding: text, as: UTF8.self))")
+      #expect(try JSON.decode(Nested.self, from: text) == sample)
+      // Within others too.
+      #expect(JSON.encoded([sample, sample]) == (try Self.byFoundation([sample, sample])))
+      #expect(JSON.encoded(["k": sample]) == (try Self.byFoundation(["k": sample])))
+    }
+  }
+
+  @Test func `a subclass is written and read with what it inherits`() throws {
+    let text = JSON.encoded([Dog()])
+    #expect(text == Data(#"[{"barks":true,"base":{"name":"Ada"}}]"#.utf8))
+    #expect(text == (try Self.byFoundation([Dog()])))
+    let read = try JSON.decode([Dog].self, from: text)
+    #expect(read.first?.barks == true && read.first?.name == "Ada")
+  }
+
+  @Test func `an element may be written by its own encoder`() throws {
+    struct List: Encodable {
+      func encode(to encoder: any Encoder) throws {
+        var list = encoder.unkeyedContainer()
+        try list.encode(1)
+        let first = list.superEncoder()
+        let second = list.superEncoder()
+        try list.encode(4)
+        try "three".encode(to: second)
+        try [2].encode(to: first)
+        _ = list.superEncoder()
+      }
+    }
+    #expect(JSON.encoded(List()) == Data(#"[1,[2],"three",4,{}]"#.utf8))
+    #expect(JSON.encoded(List()) == (try Self.byFoundation(List())))
+  }
+
   @Test(arguments: [1.0, 1e16, 1e300, -0.5, 5e-300, 123_456.75])
   func `a fraction is spelled as Foundation spells it`(number: Double) throws {
     #expect(JSON.encoded([number]) == (try Self.byFoundation([number])))

@@ -20,6 +20,9 @@ final class JSONEncoding: Encoder {
   /// Of an object: each name, and where `"name":value` begins and ends in the text.
   private var members: [(name: String, place: Range<Int>)] = []
   private var isSorted = true
+  /// What was begun within this one and says nowhere when it is done: it has a text of its own, and
+  /// goes in at the end. Of an object: its member's name. Of an array: its place in the text.
+  private var nested: [(name: String, place: Int, value: JSONEncoding)] = []
 
   init(_ text: Text) {
     self.text = text
@@ -53,6 +56,7 @@ final class JSONEncoding: Encoder {
 
   /// After the value has written itself: closes it. Who wrote nothing is an empty object.
   func finish() {
+    if !nested.isEmpty { finishNested() }
     switch shape {
     case .single: return
     case .array: return text.bytes.append(UInt8(ascii: "]"))
@@ -61,6 +65,34 @@ final class JSONEncoding: Encoder {
     case .object: sort()
     }
     text.bytes.append(UInt8(ascii: "}"))
+  }
+
+  private func finishNested() {
+    let inner = nested
+    nested = []
+    for (name, place, value) in shape == .object ? inner : inner.reversed() {
+      value.finish()
+      if shape == .object {
+        member(name) { $0.text.bytes += value.text.bytes }
+      } else {
+        text.bytes.insert(contentsOf: value.text.bytes, at: place)
+      }
+    }
+  }
+
+  /// A member that is written bit by bit; asked for twice it is the same one.
+  fileprivate func nestedMember(_ name: String) -> JSONEncoding {
+    if let known = nested.first(where: { $0.name == name }) { return known.value }
+    let value = JSONEncoding(Text())
+    nested.append((name, 0, value))
+    return value
+  }
+
+  /// An element that is written bit by bit.
+  fileprivate func nestedElement() -> JSONEncoding {
+    let value = JSONEncoding(Text())
+    element { nested.append(("", $0.text.bytes.count, value)) }
+    return value
   }
 
   /// Of two members of one name the later counts: a type may write another's members and then its
@@ -229,16 +261,15 @@ private struct JSONObjectEncoding<Key: CodingKey>: KeyedEncodingContainerProtoco
   func nestedContainer<Inner: CodingKey>(keyedBy type: Inner.Type, forKey key: Key)
     -> KeyedEncodingContainer<Inner>
   {
-    preconditionFailure(JSONEncoding.wantsAType)
+    encoding.nestedMember(key.stringValue).container(keyedBy: type)
   }
 
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    preconditionFailure(JSONEncoding.wantsAType)
+    encoding.nestedMember(key.stringValue).unkeyedContainer()
   }
 
-  func superEncoder() -> any Encoder { preconditionFailure(JSONEncoding.wantsAType) }
-
-  func superEncoder(forKey key: Key) -> any Encoder { preconditionFailure(JSONEncoding.wantsAType) }
+  func superEncoder() -> any Encoder { encoding.nestedMember("super") }
+  func superEncoder(forKey key: Key) -> any Encoder { encoding.nestedMember(key.stringValue) }
 }
 
 private struct JSONArrayEncoding: UnkeyedEncodingContainer {
@@ -254,24 +285,12 @@ private struct JSONArrayEncoding: UnkeyedEncodingContainer {
 
   func nestedContainer<Inner: CodingKey>(keyedBy type: Inner.Type) -> KeyedEncodingContainer<Inner>
   {
-    preconditionFailure(JSONEncoding.wantsAType)
+    encoding.nestedElement().container(keyedBy: type)
   }
 
   func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
-    preconditionFailure(JSONEncoding.wantsAType)
+    encoding.nestedElement().unkeyedContainer()
   }
 
-  func superEncoder() -> any Encoder { preconditionFailure(JSONEncoding.wantsAType) }
-}
-
-extension JSONEncoding {
-  /// A nested container says nowhere when it is done.
-  fileprivate static let wantsAType = "JSON within JSON is a type of its own, no nested container"
-}
-
-extension String {
-  /// By the bytes, as others sort keys; `<` would look at what the characters amount to.
-  fileprivate func isBefore(_ other: String) -> Bool {
-    utf8.lexicographicallyPrecedes(other.utf8)
-  }
+  func superEncoder() -> any Encoder { encoding.nestedElement() }
 }
