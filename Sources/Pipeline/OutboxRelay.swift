@@ -85,7 +85,7 @@ package final class OutboxRelay {
     let now = time.now()
     // A look without a lease first: an idle relay must not take the writer's place, and the depth
     // is shown while the broker is away too.
-    let waiting = try measured(now)
+    let hasWork = try measured(now)
     try publisher.open()
     try publisher.keepAlive()
     if publisher.isBlocked {
@@ -93,7 +93,7 @@ package final class OutboxRelay {
       return 0
     }
     note(nil)
-    guard waiting > 0 else { return 0 }
+    guard hasWork else { return 0 }
     let events = try store.write {
       try $0.leaseEvents(atMost: Self.window, now: now, until: now + Self.lease)
     }
@@ -216,8 +216,14 @@ package final class OutboxRelay {
     min(refusedWaitLeast * Double(1 << min(max(tries, 0), 10)), refusedWaitMost)
   }
 
-  private func measured(_ now: UnixTime) throws -> Int {
-    let (waiting, parked) = try store.read { (try $0.outboxDepth(), try $0.parkedEvents()) }
+  /// - Returns: whether an event may be carried now; what is parked or held by others may not.
+  private func measured(_ now: UnixTime) throws -> Bool {
+    let (waiting, parked, hasWork) = try store.read { rows in
+      let waiting = try rows.outboxDepth()
+      return (
+        waiting, try rows.parkedEvents(), try waiting.events > 0 && rows.hasFreeEvents(now: now)
+      )
+    }
     self.parked.set(Double(parked))
     health.report(
       "outbox-parked", trouble: parked > 0 ? "\(parked) events are refused again and again" : nil,
@@ -225,7 +231,7 @@ package final class OutboxRelay {
     depth.set(Double(waiting.events))
     onDepth(waiting.events)
     oldest.set(waiting.oldest.map { max(0, (now - $0).secondsAndFraction) } ?? 0)
-    return waiting.events
+    return hasWork
   }
 
   /// Runs until `stop` is raised, then carries what is left within `grace`.

@@ -75,6 +75,26 @@ import Vocabulary
     #expect(try waiting == 0)
   }
 
+  @Test func `a parked event makes an idle relay take no writer's place`() throws {
+    #expect(try relay.turn() == 2)
+    try store.write { rows in
+      try rows.append(event("odd", of: nil))
+      let held = try rows.leaseEvents(
+        atMost: 1, now: time.now(), until: time.now() + .seconds(1))
+      try rows.postponeEvents(
+        held.map(\.sequence), until: time.now() + OutboxRelay.parkedWait, parking: true)
+    }
+    storeSwitch.isAway = true
+    for _ in 0..<10 {
+      #expect(try relay.turn() == 0)
+      time.advance(by: .seconds(29))
+    }
+    storeSwitch.isAway = false
+    #expect(metrics.text().contains("lockstep_outbox_events 1"))
+    time.advance(by: .seconds(11))
+    #expect(try relay.turn() == 1, "its next try is due")
+  }
+
   @Test func `what is returned stays`() throws {
     broker.unbind("events")
     #expect(try relay.turn() == 0)

@@ -212,6 +212,9 @@ class ForwardingTransaction: StoreTransaction {
   func append(_ event: OutboxEvent) throws {
     try inner.append(event)
   }
+  func hasFreeEvents(now: UnixTime) throws -> Bool {
+    try inner.hasFreeEvents(now: now)
+  }
   func leaseEvents(atMost count: Int, now: UnixTime, until: UnixTime) throws -> [OutboxEvent] {
     try inner.leaseEvents(atMost: count, now: now, until: until)
   }
@@ -229,33 +232,18 @@ class ForwardingTransaction: StoreTransaction {
     try inner.outboxDepth()
   }
 
-  // MARK: SubscriptionRows
+  // MARK: FCMRows that a broken rule overrides
 
-  func save(_ subscription: WebPushSubscription) throws -> WebPushSubscription {
-    try inner.save(subscription)
+  func deliveredRev(of context: ContextKey, to token: FCMToken) throws -> Int? {
+    try inner.deliveredRev(of: context, to: token)
   }
-  func unsubscribe(_ endpoint: PushEndpoint, of user: UserID) throws -> Int {
-    try inner.unsubscribe(endpoint, of: user)
-  }
-  func subscriptions(of users: [UserID]) throws -> [UserID: [WebPushSubscription]] {
-    try inner.subscriptions(of: users)
-  }
-  func subscriptions(_ ids: [SubscriptionID]) throws -> [SubscriptionID: WebPushSubscription] {
-    try inner.subscriptions(ids)
-  }
-  func prune(_ subscription: WebPushSubscription, because reason: String, at moment: UnixTime)
-    throws -> Bool
+  func raiseDeliveredRev(of context: ContextKey, to token: FCMToken, rev: Int, at moment: UnixTime)
+    throws -> Int
   {
-    try inner.prune(subscription, because: reason, at: moment)
+    try inner.raiseDeliveredRev(of: context, to: token, rev: rev, at: moment)
   }
-  func restore(_ ids: [SubscriptionID], prunedBecause reason: String) throws -> Int {
-    try inner.restore(ids, prunedBecause: reason)
-  }
-  func markResubscribe(_ subscription: WebPushSubscription, at moment: UnixTime) throws -> Bool {
-    try inner.markResubscribe(subscription, at: moment)
-  }
-  func removeSubscriptions(prunedBefore moment: UnixTime, limit: Int) throws -> Int {
-    try inner.removeSubscriptions(prunedBefore: moment, limit: limit)
+  func forgetDeliveredRev(of context: ContextKey, to token: FCMToken) throws {
+    try inner.forgetDeliveredRev(of: context, to: token)
   }
 
   // MARK: HistoryRows

@@ -31,6 +31,46 @@ import Vocabulary
   }
 
   @Test(arguments: StoreUnderTest.allCases)
+  func `whether anything may be leased is known without leasing`(kind: StoreUnderTest) throws {
+    let store = try kind.open()
+    #expect(try !store.read { try $0.hasFreeEvents(now: noon) })
+    try store.write { rows in
+      try rows.append(event("e1", orderKey: "cs_1"))
+      try rows.append(event("e2", orderKey: "cs_1"))
+      #expect(try rows.hasFreeEvents(now: noon))
+      let held = try rows.leaseEvents(atMost: 1, now: noon, until: until)
+      #expect(held.map(\.message.id) == ["e1"])
+      #expect(try !rows.hasFreeEvents(now: noon), "the second waits behind the first")
+      #expect(try rows.hasFreeEvents(now: until))
+      // Parked, it holds nothing back.
+      try rows.postponeEvents(held.map(\.sequence), until: until, parking: true)
+      #expect(try rows.hasFreeEvents(now: noon))
+      let second = try rows.leaseEvents(atMost: 5, now: noon, until: until)
+      #expect(second.map(\.message.id) == ["e2"])
+      try rows.removeEvents(second.map(\.sequence))
+      #expect(try !rows.hasFreeEvents(now: noon))
+      #expect(try rows.outboxDepth().events == 1)
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `a hold from before the clock was set back holds nothing`(kind: StoreUnderTest) throws {
+    let store = try kind.open()
+    try store.write { rows in
+      for id in ["e1", "e2"] { try rows.append(event(id, orderKey: "cs_1")) }
+      _ = try rows.leaseEvents(atMost: 1, now: noon, until: until)
+      let earlier = noon - .seconds(7200)
+      #expect(try rows.hasFreeEvents(now: earlier))
+      let leased = try rows.leaseEvents(
+        atMost: 5, now: earlier, until: earlier + .seconds(30))
+      #expect(leased.map(\.message.id) == ["e1", "e2"])
+      let longest = noon - OutboxEvent.holdMax
+      _ = try rows.leaseEvents(atMost: 5, now: noon, until: noon)
+      #expect(try !rows.hasFreeEvents(now: longest))
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
   func `released events are free at once and keep their place`(kind: StoreUnderTest) throws {
     let store = try kind.open()
     try store.write { rows in

@@ -235,17 +235,13 @@ extension InMemoryTransaction {
     }
   }
 
+  func hasFreeEvents(now: UnixTime) throws -> Bool {
+    try !rows().freeEvents(atMost: 1, now: now).isEmpty
+  }
+
   func leaseEvents(atMost count: Int, now: UnixTime, until: UnixTime) throws -> [OutboxEvent] {
     try change { tables in
-      var behind: Set<String> = []
-      var taken: [Int] = []
-      for (place, row) in tables.outbox.enumerated() where taken.count < count {
-        if let until = row.leasedUntil, until > now {
-          if let key = row.event.orderKey, !row.isParked { behind.insert(key) }
-        } else if row.event.orderKey.map({ !behind.contains($0) }) ?? true {
-          taken.append(place)
-        }
-      }
+      let taken = tables.freeEvents(atMost: count, now: now)
       for place in taken { tables.outbox[place].leasedUntil = until }
       return taken.map { tables.outbox[$0].event }
     }

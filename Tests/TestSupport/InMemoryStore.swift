@@ -79,6 +79,24 @@ struct InMemoryTables: Sendable {
     var event: OutboxEvent
     var leasedUntil: UnixTime?
     var isParked = false
+
+    func isHeld(at now: UnixTime) -> Bool {
+      leasedUntil.map { $0 > now && $0 <= now + OutboxEvent.holdMax } ?? false
+    }
+  }
+
+  /// Places of the oldest events that may be leased.
+  func freeEvents(atMost count: Int, now: UnixTime) -> [Int] {
+    var behind: Set<String> = []
+    var free: [Int] = []
+    for (place, row) in outbox.enumerated() where free.count < count {
+      if row.isHeld(at: now) {
+        if let key = row.event.orderKey, !row.isParked { behind.insert(key) }
+      } else if row.event.orderKey.map({ !behind.contains($0) }) ?? true {
+        free.append(place)
+      }
+    }
+    return free
   }
 
   var profiles: [UserID: Profile] = [:]

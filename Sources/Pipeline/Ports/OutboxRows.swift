@@ -26,10 +26,20 @@ package struct OutboxEvent: Hashable, Sendable {
   }
 }
 
+extension OutboxEvent {
+  /// No event is held for longer. A hold that ends later was made before the clock was set back,
+  /// and counts as none.
+  package static let holdMax: Duration = .seconds(600)
+}
+
 package protocol OutboxRows {
   func append(_ event: OutboxEvent) throws
-  /// Takes the oldest events that nobody holds at `now` and holds them until `until`. Behind one
-  /// that is held, those of its key wait, unless it is parked.
+  /// Whether there are events that nobody holds at `now`: what ``leaseEvents(atMost:now:until:)``
+  /// would take.
+  func hasFreeEvents(now: UnixTime) throws -> Bool
+  /// Takes the oldest events that nobody holds at `now` and holds them until `until`, at most
+  /// ``OutboxEvent/holdMax`` from now. Behind one that is held, those of its key wait, unless it is
+  /// parked.
   func leaseEvents(atMost count: Int, now: UnixTime, until: UnixTime) throws -> [OutboxEvent]
   /// Removes events that the broker confirmed.
   func removeEvents(_ sequences: [Int64]) throws

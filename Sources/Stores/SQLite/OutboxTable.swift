@@ -11,9 +11,16 @@ extension SQLiteTransaction {
       message.body, message.timestamp, event.routingKey, event.storedAt, event.orderKey)
   }
 
+  func hasFreeEvents(now: UnixTime) throws -> Bool {
+    try connection.first(OutboxSQL.hasFree, now, now + OutboxEvent.holdMax) { try $0.next() }
+      ?? false
+  }
+
   func leaseEvents(atMost count: Int, now: UnixTime, until: UnixTime) throws -> [OutboxEvent] {
-    try connection.rows(OutboxSQL.lease, now, count, until, read: readEvent)
-      .sorted { $0.sequence < $1.sequence }
+    try connection.rows(
+      OutboxSQL.lease, now, now + OutboxEvent.holdMax, count, until, read: readEvent
+    )
+    .sorted { $0.sequence < $1.sequence }
   }
 
   func removeEvents(_ sequences: [Int64]) throws {
@@ -86,17 +93,27 @@ enum OutboxSQL: String, SQLText {
   /// Walks from the oldest: the only rows passed over are the few that others hold, and what waits
   /// behind those. An index on the lease would have the whole backlog sorted instead.
   case lease = """
-    UPDATE outbox SET leased_until_ms = ?3
+    UPDATE outbox SET leased_until_ms = ?4
     WHERE sequence IN (
       SELECT sequence FROM outbox
-      WHERE leased_until_ms <= ?1
+      WHERE leased_until_ms NOT BETWEEN ?1 + 1 AND ?2
         AND NOT EXISTS (
           SELECT 1 FROM outbox AS earlier
           WHERE earlier.order_key = outbox.order_key AND earlier.sequence < outbox.sequence
-            AND earlier.leased_until_ms > ?1 AND earlier.is_parked = 0)
-      ORDER BY sequence LIMIT ?2)
+            AND earlier.leased_until_ms BETWEEN ?1 + 1 AND ?2 AND earlier.is_parked = 0)
+      ORDER BY sequence LIMIT ?3)
     RETURNING sequence, message_id, type, content_type, headers, body, timestamp_ms, routing_key,
       stored_at_ms, order_key, tries
+    """
+  /// The same walk, which ends at the first.
+  case hasFree = """
+    SELECT EXISTS (
+      SELECT 1 FROM outbox
+      WHERE leased_until_ms NOT BETWEEN ?1 + 1 AND ?2
+        AND NOT EXISTS (
+          SELECT 1 FROM outbox AS earlier
+          WHERE earlier.order_key = outbox.order_key AND earlier.sequence < outbox.sequence
+            AND earlier.leased_until_ms BETWEEN ?1 + 1 AND ?2 AND earlier.is_parked = 0))
     """
   case remove = "DELETE FROM outbox WHERE sequence = ?"
   case release = "UPDATE outbox SET leased_until_ms = 0 WHERE sequence = ?"
