@@ -8,7 +8,9 @@ extension ExpirySweep {
   /// Ends one batch of activities whose time is over.
   func end(_ seen: [Activity], at now: UnixTime) throws -> Turn {
     let steps = seen.compactMap { activity in
-      activity.ended(.ttl, at: now).map { Step(seen: activity, change: $0, at: now) }
+      activity.ended(.ttl, at: now).map {
+        Step(seen: activity, change: $0, trace: traces.begin(), at: now)
+      }
     }
     let done = try store.write { transaction in
       try steps.filter { step in
@@ -23,6 +25,9 @@ extension ExpirySweep {
     onCommit()
     let ended = time.now()
     for step in done {
+      traces.done(
+        step.change.mutationName, of: step.seen.sessionID, step.trace, dueAt: step.seen.expiresAt,
+        now: ended)
       metrics.lateness.observe(max(0, (ended - step.seen.expiresAt).secondsAndFraction))
     }
     log.info("activities expired", ["count": "\(done.count)"])
@@ -33,13 +38,15 @@ extension ExpirySweep {
     let seen: Activity
     let change: ActivityChange
     let event: OutboxEvent
+    let trace: TraceContext
 
-    init(seen: Activity, change: ActivityChange, at now: UnixTime) {
+    init(seen: Activity, change: ActivityChange, trace: TraceContext, at now: UnixTime) {
       self.seen = seen
       self.change = change
+      self.trace = trace
       event = Event.outboxEntry(
-        for: change, by: nil, id: EventID(UUIDText.v7(now: now)), at: now, traceparent: nil,
-        source: "/lockstep/notifier")
+        for: change, by: nil, id: EventID(UUIDText.v7(now: now)), at: now,
+        traceparent: trace.traceparent, source: "/lockstep/notifier")
     }
   }
 }

@@ -26,6 +26,7 @@ package final class ExpirySweep {
   let log: Log
   let metrics: ExpiryMetrics
   private let health: Health
+  let traces: ExpiryTraces
   let onCommit: () -> Void
 
   /// The reason, while the store is away.
@@ -33,10 +34,10 @@ package final class ExpirySweep {
     didSet { health.report("expiry", trouble: trouble, effect: .degrades) }
   }
 
-  /// `onCommit`: called after events went into the outbox.
+  /// `tracer`: nil while nobody traces. `onCommit`: called after events went into the outbox.
   package init(
     store: any Store, limits: SessionLimits, time: any TimeSource, log: Log, metrics: Metrics,
-    health: Health = Health(), onCommit: @escaping () -> Void = {}
+    health: Health = Health(), tracer: Tracer? = nil, onCommit: @escaping () -> Void = {}
   ) {
     self.store = store
     self.limits = limits
@@ -44,6 +45,7 @@ package final class ExpirySweep {
     self.log = log
     self.metrics = ExpiryMetrics(metrics)
     self.health = health
+    traces = ExpiryTraces(tracer)
     self.onCommit = onCommit
   }
 
@@ -129,6 +131,7 @@ package final class ExpirySweep {
     let seen: Session
     let change: Change
     let event: OutboxEvent
+    let trace: TraceContext
   }
 
   /// Nil when the session is not due after all.
@@ -136,6 +139,7 @@ package final class ExpirySweep {
     let job = seen.expiresAt > now ? seen.jobInHand : nil
     let mutation = job.map { Mutation.jobTimedOut($0.jobID) } ?? .expire
     let event = EventID(UUIDText.v7(now: now))
+    let trace = traces.begin()
     do throws(Refusal) {
       // No mutation of the clock starts a job, so the id for a new one is never used.
       guard
@@ -143,8 +147,9 @@ package final class ExpirySweep {
           mutation, by: nil, at: now, newJobID: JobID(event.text), limits: limits)
       else { return nil }
       let entry = Event.outboxEntry(
-        for: change, id: event, at: now, traceparent: nil, source: "/lockstep/notifier")
-      return Step(seen: seen, change: change, event: entry)
+        for: change, id: event, at: now, traceparent: trace.traceparent,
+        source: "/lockstep/notifier")
+      return Step(seen: seen, change: change, event: entry, trace: trace)
     } catch {
       log.error("session cannot expire", ["session": seen.id.text, "because": error.detail])
       return nil
@@ -155,6 +160,10 @@ package final class ExpirySweep {
     let now = time.now()
     var turn = Turn(due: due)
     for step in done {
+      let isTimeOver = step.change.session.endReason != nil
+      traces.done(
+        step.change.mutationName, of: step.seen.id, step.trace,
+        dueAt: isTimeOver ? step.seen.expiresAt : step.seen.updatedAt + limits.jobTime, now: now)
       if let job = step.seen.jobInHand, step.change.session.endReason == nil {
         turn.timedOut += 1
         metrics.jobTimedOut(job.kind)

@@ -207,6 +207,8 @@ import Vocabulary
       try rows.leaseEvents(atMost: 10, now: time.now(), until: time.now() + .seconds(1))
     }
     #expect(expired.map(\.message.type) == ["activity.ended"])
+    // Its way can be followed from here.
+    #expect(try Event(reading: expired[0].message).traceparent != nil)
     #expect(try events(play(expired[0])) == ["end"])
   }
 }

@@ -37,6 +37,29 @@ import Vocabulary
     try store.read { try $0.session(story.session.id) }
   }
 
+  @Test func `an expiry can be followed: its trace begins at the sweep`() throws {
+    let story = try begin()
+    let tracer = Tracer(metrics: metrics)
+    let sweep = ExpirySweep(
+      store: store, limits: SessionLimits(), time: time, log: .discarding, metrics: metrics,
+      tracer: tracer)
+    time.advance(by: SessionLimits().ttl + .seconds(3))
+    #expect(try sweep.turn().expired == 1)
+    let span = try #require(tracer.take(atMost: 10).first)
+    #expect(try events().first?.traceparent == span.context.traceparent)
+    #expect(span.name == "sweep expire" && span.parent == nil && span.kind == .own)
+    #expect(span.begun == story.session.expiresAt && span.lasted == .seconds(3))
+    #expect(span.attributes["lockstep.session"] == .text("cs_1"))
+  }
+
+  @Test func `whoever does not trace begins a trace all the same, for those who do`() throws {
+    try begin()
+    time.advance(by: SessionLimits().ttl)
+    #expect(try sweep().turn().expired == 1)
+    let trace = try #require(try events().first?.traceparent.flatMap(TraceContext.init))
+    #expect(trace.isSampled)
+  }
+
   @Test func `a session ends at its deadline, not before, and the outbox tells of it`() throws {
     let story = try begin()
     let sweep = sweep()

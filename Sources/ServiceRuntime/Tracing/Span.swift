@@ -4,6 +4,8 @@ import Vocabulary
 package struct Span: Hashable, Sendable {
   /// The part that the step plays between processes.
   package enum Kind: Int, Sendable {
+    /// Nobody outside is part of it.
+    case own = 1
     case server = 2
     case client = 3
     case producer = 4

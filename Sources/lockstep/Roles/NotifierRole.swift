@@ -54,7 +54,8 @@ enum NotifierRole {
     let thread = OwnedThread.start(named: name) {
       let sweep = ExpirySweep(
         store: store, limits: limits, time: process.time, log: process.log,
-        metrics: process.metrics, health: process.health, onCommit: { bell.ring() })
+        metrics: process.metrics, health: process.health, tracer: process.tracer,
+        onCommit: { bell.ring() })
       sweep.run(until: process.stop)
     }
     return (name, thread)
