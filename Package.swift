@@ -120,8 +120,8 @@ let package = Package(
     library(
       "Replay",
       [
-        "CZlib", "HTTPClient", "ActivityContracts", "Sessions", "Pushes", "Cryptography",
-        "ServiceRuntime", "Pipeline", "Vocabulary",
+        "CZlib", "HTTPClient", "ActivityContracts", "Activities", "Sessions", "Pushes",
+        "Cryptography", "ServiceRuntime", "Pipeline", "Vocabulary",
       ],
       resources: [.embedInCode("Report/report.css")]),
 
@@ -230,8 +230,8 @@ let package = Package(
     tests(
       "Replay",
       [
-        "Replay", "RabbitMQBroker", "Pipeline", "Sessions", "Pushes", "ActivityContracts",
-        "Cryptography", "ServiceRuntime", "Vocabulary",
+        "Replay", "RabbitMQBroker", "Pipeline", "Activities", "Sessions", "Pushes",
+        "ActivityContracts", "Cryptography", "ServiceRuntime", "Vocabulary",
       ], resources: [.copy("Recordings")]),
     tests(
       "StoreContract",

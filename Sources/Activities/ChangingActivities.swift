@@ -6,6 +6,12 @@ package struct ActivityChange: Hashable, Sendable {
   package let event: ActivityEventType
   /// `cause.mutation` of the event: `start`, `replace`, `update`, `end` or `expire`.
   package let mutationName: String
+
+  package init(activity: Activity, event: ActivityEventType, mutationName: String) {
+    self.activity = activity
+    self.event = event
+    self.mutationName = mutationName
+  }
 }
 
 /// What one event says happened.

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import HTTPClient
+import Pipeline
 import TestSupport
 import Testing
 import Vocabulary
@@ -95,6 +96,82 @@ extension EndToEnd {
       #expect((verdict?["delivered"]?.whole ?? 0) >= 2)
     }
 
+    @Test func `Activities of two other apps are recorded, played and judged`() throws {
+      defer { try? FileManager.default.removeItem(at: directory) }
+      let installation = try Installation()
+      installation.settings[Installation.contractsSetting] =
+        Installation.contractsFolder.path(percentEncoded: false)
+      try installation.applyTopology()
+      for role in Role.separate + [.simulator] { try installation.start(role) }
+      try installation.phones.add("sina", app: "ShinyActivityAttributes")
+      try installation.phones.add("mia", app: "ShoppingActivityAttributes")
+      let recorder = try start(
+        ["record", "--to", path("r.jsonl.gz")], in: installation, output: "record")
+      try installation.wait(for: "the recorder to listen") {
+        printed("record").contains(" info recording ")
+      }
+      func order(_ title: String) -> JSONValue {
+        ["title": .string(title), "data": ["courier": "Mara"]]
+      }
+      try installation.serve(
+        "PUT", "order-1",
+        [
+          "attributes_type": "ShinyActivityAttributes", "attributes": ["values": [:]],
+          "recipients": [["user_id": "sina"]], "content_state": order("Confirmed"),
+          "alert": ["title": "Roma", "body": "is at it"],
+        ])
+      func list(_ done: Int) -> JSONValue {
+        [
+          "headline": "Wochenmarkt", "done": .integer(Int64(done)), "total": 2,
+          "rev": .integer(Int64(done + 1)), "changedAt": .string(SystemTime().now().rfc3339),
+        ]
+      }
+      try installation.serve(
+        "PUT", "list-1",
+        [
+          "attributes_type": "ShoppingActivityAttributes",
+          "attributes": ["listKey": "list-1", "listName": "Samstag"],
+          "recipients": [["user_id": "mia"]], "content_state": list(0),
+        ])
+      try installation.phones.awaitTruth(cards: 2)
+      for done in 1...2 {
+        try installation.serve("PATCH", "list-1", ["content_state": list(done)])
+        try installation.serve("PATCH", "order-1", ["content_state": order("Step \(done)")])
+      }
+      try installation.serve("DELETE", "list-1")
+      // Seven of the activities, and one of each token that was bound to a card.
+      try installation.wait(for: "the events to be heard") {
+        let file = (try? Data(contentsOf: URL(filePath: path("r.jsonl.gz")))) ?? Data()
+        let text = try Programs.run(
+          URL(filePath: "/bin/sh"), ["-c", "gzip -dc \(path("r.jsonl.gz")) 2>/dev/null; true"])
+        return !file.isEmpty && text.output.contains("activity.ended")
+      }
+      recorder.send(SIGINT)
+      #expect(recorder.exitCode(within: .seconds(20)) == 0, "\(printed("record"))")
+      #expect(printed("record").contains(" 0 missed, 0 left out"))
+      let text = try Programs.run(
+        URL(filePath: "/bin/sh"), ["-c", "gzip -dc \(path("r.jsonl.gz"))"]
+      ).output
+      for word in ["sina", "mia", "order-1", "list-1", "Mara", "Roma", "Wochenmarkt", "Samstag"] {
+        #expect(!text.contains(word), "\(word) stands in the recording")
+      }
+      let outcome = try replay(path("r.jsonl.gz"), "--rate", "2/s", in: installation, run: "apps")
+      #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)\(installation.logs())")
+      let verdict = try report("apps")["verdict"]
+      #expect(verdict?["accepted"] == 7 && verdict?["activities"] == 2)
+      #expect(verdict?["entries"] == 7 && verdict?["sessions"] == 0)
+      #expect(verdict?["lost"] == 0 && verdict?["doubled"] == 0)
+      #expect(verdict?["out_of_order"] == 0 && verdict?["complaints"] == 0)
+      // Both cards show what they should; however slow this machine is, those are pushes.
+      #expect((verdict?["delivered"]?.whole ?? 0) >= 2)
+      // Where nobody declared the list's contract, it is not played and says so.
+      installation.settings[Installation.contractsSetting] = nil
+      let part = try replay(path("r.jsonl.gz"), "--rate", "4/s", in: installation, run: "part")
+      #expect(part.code == 0, "\(part.output)\(part.errors)")
+      #expect(part.errors.contains("not played: 4 events of ShoppingActivityAttributes"))
+      #expect(try report("part")["verdict"]?["accepted"] == 3)
+    }
+
     @Test func `An interrupted replay says where it goes on, and loses nothing`() throws {
       defer { try? FileManager.default.removeItem(at: directory) }
       let installation = try Installation(running: Role.separate + [.simulator])
@@ -180,6 +257,9 @@ extension EndToEnd {
       for run in ["short-max", "short-rate"] {
         let html = try String(contentsOfFile: path("reports/\(run)/report.html"), encoding: .utf8)
         #expect(html.contains("0 lost · 0 doubled · 0 out of order"))
+        let verdict = try JSONValue(
+          parsing: Data(contentsOf: URL(filePath: path("reports/\(run)/report.json"))))["verdict"]
+        #expect((verdict?["activities"]?.whole ?? 0) > 0, "\(run)")
       }
       #expect(try FileManager.default.contentsOfDirectory(atPath: path("tmp")) == [])
     }

@@ -25,8 +25,12 @@ import Vocabulary
   }
 
   private func offer(_ story: CookStory, to ledger: inout Ledger) {
-    ledger.offered(story.session, at: story.last.storedAt)
+    offer(story.session, at: story.last.storedAt, to: &ledger)
     ledger.accepted(1)
+  }
+
+  private func offer(_ session: Session, at moment: UnixTime, to ledger: inout Ledger) {
+    if let offer = Ledger.Offer(session) { ledger.offered(offer, at: moment) }
   }
 
   private func saw(
@@ -170,8 +174,8 @@ import Vocabulary
     offer(story, to: &ledger)
     saw(&ledger, Self.mara, .start, 1)
     try story.go(.cancel, by: Samples.dennis)
-    ledger.offered(story.session, at: story.last.storedAt)
-    ledger.withdrew(story.session)
+    offer(story.session, at: story.last.storedAt, to: &ledger)
+    if let offer = Ledger.Offer(story.session) { ledger.withdrew(offer) }
     #expect(verdict(ledger, mara: .init(rev: 1, isLive: true)).isGood)
   }
 

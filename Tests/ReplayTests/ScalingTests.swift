@@ -40,7 +40,7 @@ import Vocabulary
     var lives: [String: (first: UnixTime, last: UnixTime, events: Int, isOver: Bool)] = [:]
     for event in Evening(plan) {
       let form = try EventForm.reading(event.message.body)
-      let session = try #require(form.data.session)
+      let session = try #require(form.session)
       let life = lives[session.id.text]
       let isOver = session.state == .decided || session.state == .cancelled
       lives[session.id.text] = (

@@ -78,8 +78,8 @@ import Testing
     (
       "Replay",
       [
-        "Vocabulary", "ActivityContracts", "Sessions", "Cryptography", "Pushes", "ServiceRuntime",
-        "Pipeline", "HTTPClient", "CZlib",
+        "Vocabulary", "ActivityContracts", "Activities", "Sessions", "Cryptography", "Pushes",
+        "ServiceRuntime", "Pipeline", "HTTPClient", "CZlib",
       ], runnersMayImport
     ),
     (

@@ -1,3 +1,4 @@
+import Activities
 import Foundation
 import Pipeline
 import Sessions
@@ -8,6 +9,7 @@ package enum EveningRecording {
   package struct Report: Hashable, Sendable {
     package var events = 0
     package var sessions = 0
+    package var activities = 0
     package var users = 0
   }
 
@@ -24,6 +26,7 @@ package enum EveningRecording {
     }
     var report = Report()
     var sessions: Set<SessionID> = []
+    var activities: Set<SessionID> = []
     var users: Set<UserID> = []
     for event in Evening(plan) {
       let form = RecordedForm(event.message, standIns: nil, receivedAt: event.storedAt)
@@ -31,7 +34,13 @@ package enum EveningRecording {
         preconditionFailure("an event of ours can be read")
       }
       report.events += 1
-      if let session { sessions.insert(session.id) }
+      if let session {
+        if ActivityEventType(typeName: event.message.type) == nil {
+          sessions.insert(session.id)
+        } else {
+          activities.insert(session.id)
+        }
+      }
       users.formUnion(named)
       try file.add(line, users: named, at: event.storedAt) { user in
         RecordedUser(user: user, tokens: RecordedUser.usualTokens, assumed: nil, locale: nil)
@@ -40,6 +49,7 @@ package enum EveningRecording {
     try file.finish(
       RecordingEnd(events: report.events, missed: 0, leftOut: 0), at: plan.begin + plan.span)
     report.sessions = sessions.count
+    report.activities = activities.count
     report.users = users.count
     return report
   }

@@ -6,7 +6,8 @@ import Vocabulary
 /// from. A value; takes about one kilobyte a session.
 ///
 /// An *entry* is one event as one participant should see it: each accepted event of a session of
-/// several people makes one per participant who has not left before.
+/// several people makes one per participant who has not left before. The recipients of an activity
+/// are its participants; its events make one for each whose card they change.
 package struct Ledger: Sendable {
   /// One push that the stand-in for APNs took, as its log tells.
   package struct Sighting: Hashable, Sendable {
@@ -15,17 +16,22 @@ package struct Ledger: Sendable {
     package let session: SessionID
     package let user: UserID
     package let kind: Kind
+    /// Of a cook session's state; not looked at for an activity.
     package let rev: Int
+    /// ``Offer/digest(of:)`` of an activity's state.
+    package let state: String?
     package let at: UnixTime
     package let apnsID: String?
 
     package init(
-      session: SessionID, user: UserID, kind: Kind, rev: Int, at: UnixTime, apnsID: String?
+      session: SessionID, user: UserID, kind: Kind, rev: Int, state: String? = nil, at: UnixTime,
+      apnsID: String?
     ) {
       self.session = session
       self.user = user
       self.kind = kind
       self.rev = rev
+      self.state = state
       self.at = at
       self.apnsID = apnsID
     }
@@ -54,6 +60,10 @@ package struct Ledger: Sendable {
   struct Participant: Sendable {
     /// The rev at which it left; nothing after it is due.
     var leftAt: Int?
+    /// Revs that did not change its card.
+    var notDue: Set<Int> = []
+    /// Of an activity: which revs have which state.
+    var states: [String: Set<Int>] = [:]
     var delivered: Set<Int> = []
     var starts = 0
     var isLocal = false
@@ -72,6 +82,9 @@ package struct Ledger: Sendable {
     var revs: [Int: UnixTime] = [:]
     var newest = 0
     var isFinal = false
+    /// Of an activity; nil for a cook session.
+    var app: String?
+    var isActivity: Bool { app != nil }
     /// In the session's order.
     var users: [UserID] = []
     var participants: [UserID: Participant] = [:]
@@ -90,35 +103,42 @@ package struct Ledger: Sendable {
 
   /// An event is about to be published: from now on pushes of it may come. `moment`: when it
   /// happened.
-  package mutating func offered(_ session: Session, at moment: UnixTime) {
-    guard !session.isSolo else { return }
-    var entry = sessions[session.id] ?? Entry()
-    if entry.revs[session.rev] == nil { entry.revs[session.rev] = moment }
-    if session.rev >= entry.newest {
-      entry.newest = session.rev
-      entry.isFinal = session.state.isFinal
+  package mutating func offered(_ offer: Offer, at moment: UnixTime) {
+    var entry = sessions[offer.id] ?? Entry()
+    entry.app = offer.app
+    let isFirst = entry.revs[offer.rev] == nil
+    if isFirst { entry.revs[offer.rev] = moment }
+    if offer.rev >= entry.newest {
+      entry.newest = offer.rev
+      entry.isFinal = offer.isFinal
     }
-    for participant in session.participants {
-      var known = entry.participants[participant.userID] ?? Participant()
-      if entry.participants[participant.userID] == nil { entry.users.append(participant.userID) }
-      if !participant.isPresent { known.leftAt = min(known.leftAt ?? session.rev, session.rev) }
-      entry.participants[participant.userID] = known
+    for viewer in offer.viewers {
+      var known = entry.participants[viewer.user] ?? Participant()
+      if entry.participants[viewer.user] == nil {
+        entry.users.append(viewer.user)
+        // Whose card came later missed nothing.
+        known.notDue = Set(entry.revs.keys.filter { $0 < offer.rev })
+      }
+      if !viewer.isPresent { known.leftAt = min(known.leftAt ?? viewer.rev, viewer.rev) }
+      if viewer.rev < offer.rev { known.notDue.insert(offer.rev) }
+      if let state = viewer.state { known.states[state, default: []].insert(viewer.rev) }
+      entry.participants[viewer.user] = known
     }
-    sessions[session.id] = entry
+    sessions[offer.id] = entry
   }
 
   /// An event was offered in vain, as far as we know: nobody has to see it.
-  package mutating func withdrew(_ session: Session) {
-    guard var entry = sessions[session.id],
-      !entry.participants.values.contains(where: { $0.newest >= session.rev })
+  package mutating func withdrew(_ offer: Offer) {
+    guard var entry = sessions[offer.id],
+      !entry.participants.values.contains(where: { $0.newest >= offer.rev })
     else { return }
-    entry.revs[session.rev] = nil
+    entry.revs[offer.rev] = nil
     entry.newest = entry.revs.keys.max() ?? 0
     entry.isFinal = false
-    for (user, participant) in entry.participants where participant.leftAt == session.rev {
+    for (user, participant) in entry.participants where participant.leftAt == offer.rev {
       entry.participants[user]?.leftAt = nil
     }
-    sessions[session.id] = entry.revs.isEmpty ? nil : entry
+    sessions[offer.id] = entry.revs.isEmpty ? nil : entry
   }
 
   /// The phone's app started its own card.
@@ -138,19 +158,23 @@ package struct Ledger: Sendable {
       strangers += 1
       return nil
     }
+    guard let rev = entry.rev(of: sighting, to: participant) else {
+      strangers += 1
+      return nil
+    }
     defer { sessions[sighting.session]?.participants[sighting.user] = participant }
     if sighting.kind == .start {
       participant.starts += 1
       participant.cardSince = participant.cardSince ?? sighting.at
-    } else if sighting.rev < participant.newest {
+    } else if rev < participant.newest {
       participant.outOfOrder += 1
     }
-    participant.newest = max(participant.newest, sighting.rev)
-    guard participant.delivered.insert(sighting.rev).inserted else {
+    participant.newest = max(participant.newest, rev)
+    guard participant.delivered.insert(rev).inserted else {
       participant.repeated += 1
       return nil
     }
-    guard let published = entry.revs[sighting.rev] else { return nil }
+    guard let published = entry.revs[rev] else { return nil }
     let delay = max(.zero, sighting.at - published)
     guard sighting.kind != .start else { return .direct(delay) }
     let reachedAt = participant.reachedAt ?? sighting.at
@@ -160,10 +184,16 @@ package struct Ledger: Sendable {
 
   /// Who begins its own card when its partner's has begun; nil when it has one.
   package func initiatorWithoutCard(of session: SessionID) -> UserID? {
-    guard let entry = sessions[session], let user = entry.users.first,
+    guard let entry = sessions[session], !entry.isActivity, let user = entry.users.first,
       entry.participants[user]?.isLocal == false
     else { return nil }
     return user
+  }
+
+  /// Which rev a card shows, of a state that an activity had for this user; 0 when it had none
+  /// such.
+  package func rev(showing state: String, of activity: SessionID, _ user: UserID) -> Int {
+    sessions[activity]?.participants[user]?.states[state]?.max() ?? 0
   }
 
   /// Cards that do not show yet what they should.
@@ -172,7 +202,7 @@ package struct Ledger: Sendable {
       total
         + entry.participants.values.count { participant in
           participant.cardSince != nil
-            && participant.newest < participant.leftAt ?? entry.newest
+            && participant.newest < entry.last(of: participant)
         }
     }
   }

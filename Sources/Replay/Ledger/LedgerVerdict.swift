@@ -17,6 +17,7 @@ package struct LedgerVerdict: Hashable, Sendable, Codable {
   /// Events that the broker confirmed.
   package var accepted = 0
   package var sessions = 0
+  package var activities = 0
   /// Events as participants should see them.
   package var entries = 0
   /// A push of this rev was taken.
@@ -44,8 +45,8 @@ package struct LedgerVerdict: Hashable, Sendable, Codable {
   package var isGood: Bool { lost == 0 && doubled == 0 && outOfOrder == 0 }
 
   enum CodingKeys: String, CodingKey {
-    case accepted, sessions, entries, delivered, superseded, expired, dead, cardless, lost
-    case doubled
+    case accepted, sessions, activities, entries, delivered, superseded, expired, dead, cardless
+    case lost, doubled
     case outOfOrder = "out_of_order"
     case repeated, complaints, faults
   }
@@ -53,7 +54,8 @@ package struct LedgerVerdict: Hashable, Sendable, Codable {
   package init() {}
 
   package var words: String {
-    "\(isGood ? "ok" : "NOT OK"): \(accepted) events accepted in \(sessions) sessions, "
+    "\(isGood ? "ok" : "NOT OK"): \(accepted) events accepted in \(sessions) sessions"
+      + (activities > 0 ? " and \(activities) activities, " : ", ")
       + "\(entries) views of them: \(delivered) delivered, \(superseded) superseded, "
       + "\(expired) expired, \(dead) dead, \(cardless) without a card; "
       + "\(lost) lost, \(doubled) doubled, \(outOfOrder) out of order"
@@ -81,20 +83,25 @@ extension Ledger {
   ///
   /// `shown`: what each card shows, nil for a card that is not there. `fate`: what the store says
   /// of one rev for one participant, nil when it does not know. `cardless`: those whose phones no
-  /// start can reach. `doubled`: what phones complained of as doubled, besides second starts.
+  /// start can reach, `without`: the same for the activities of one app, given its attributes type.
+  /// `doubled`: what phones complained of as doubled, besides second starts.
   package func verdict(
     shown: (SessionID, UserID) -> Shown?, fate: (SessionID, UserID, Int) -> RecordedFate?,
-    cardless: Set<UserID> = [], doubled: Int = 0
+    cardless: Set<UserID> = [], without: (_ app: String, UserID) -> Bool = { _, _ in false },
+    doubled: Int = 0
   ) -> LedgerVerdict {
     var verdict = LedgerVerdict()
     verdict.accepted = accepted
-    verdict.sessions = sessions.count
+    verdict.activities = sessions.values.count(where: \.isActivity)
+    verdict.sessions = sessions.count - verdict.activities
     verdict.doubled = doubled
     for (id, entry) in sessions.sorted(by: { $0.key < $1.key }) {
       for (place, user) in entry.users.enumerated() {
         guard let participant = entry.participants[user] else { continue }
+        let needsCard =
+          entry.app.map { !without($0, user) } ?? (place > 0 && !cardless.contains(user))
         judge(
-          participant, user, needsCard: place > 0 && !cardless.contains(user), of: id, entry,
+          participant, user, needsCard: needsCard, of: id, entry,
           shown: shown(id, user),
           fate: { fate(id, user, $0) }, &verdict)
       }
@@ -107,11 +114,11 @@ extension Ledger {
     _ entry: Entry,
     shown: Shown?, fate: (Int) -> RecordedFate?, _ verdict: inout LedgerVerdict
   ) {
-    let last = participant.leftAt ?? entry.newest
+    let last = entry.last(of: participant)
     let isOver = entry.isFinal || participant.leftAt != nil
     let reached = shown?.rev ?? participant.delivered.max() ?? 0
     var lost = 0
-    for rev in entry.revs.keys where rev <= last {
+    for rev in entry.due(of: participant) {
       verdict.entries += 1
       if rev == last, let shown, shown.rev < last || shown.isLive == isOver {
         // Whatever APNs took: this is what the person sees.

@@ -1,3 +1,4 @@
+import Activities
 import Foundation
 import Pipeline
 import ServiceRuntime
@@ -13,6 +14,8 @@ package final class LoadTest {
     package var eventsExchange: String
     package var simulatorURL: String
     package var apiURL: String
+    /// Of the activities that this installation serves; others are not played.
+    package var contracts = ContractCatalog.builtIn
     /// Events passed over at the begin.
     package var resumeFrom = 0
     /// No event is played later than this after the begin; nil plays all.
@@ -88,11 +91,11 @@ package final class LoadTest {
   /// - Returns: the report; after a stop, that of what was played.
   /// - Throws: ``RecordingUnreadable``, or why the simulator cannot be used.
   package func run(until stop: StopSignal) throws -> LoadTestReport {
-    let summary = try RecordingSummary(path: settings.path)
+    let summary = try RecordingSummary(path: settings.path, contracts: settings.contracts)
     tell(.read(summary))
     let control = SimulatorControl(url: settings.simulatorURL)
     let before = try control.tally()
-    let phones = makePhones(summary.users, until: stop)
+    let phones = makePhones(summary.phones, until: stop)
     try awaitCalls(control, until: stop)
     let book = RunBook(begunAt: time.now())
     let watch = PushWatch(
@@ -111,8 +114,9 @@ package final class LoadTest {
     }
     let begun = time.elapsed()
     let player = Player(
-      pace: settings.pace, names: settings.names, publisher: equipment.publisher,
-      exchange: settings.eventsExchange, book: book, time: time, log: equipment.log
+      pace: settings.pace, names: settings.names, contracts: settings.contracts,
+      publisher: equipment.publisher, exchange: settings.eventsExchange, book: book, time: time,
+      log: equipment.log
     ) { [tell, time] in tell(.playing(events: $0.confirmed, elapsed: time.elapsed() - begun)) }
     // What is wrong with the file was told by the summary.
     try player.play(
@@ -131,11 +135,11 @@ package final class LoadTest {
       storeTrouble: equipment.fates?.trouble, wasStopped: stop.isRaised)
   }
 
-  private func makePhones(_ users: [RecordedUser], until stop: StopSignal) -> PhoneMaking.Report {
+  private func makePhones(_ phones: [RecordedPhone], until stop: StopSignal) -> PhoneMaking.Report {
     let making = PhoneMaking(
       simulatorURL: settings.simulatorURL, apiURL: settings.apiURL, names: settings.names,
       token: equipment.token)
-    return making.make(users, until: stop) { tell(.phones($0, of: users.count)) }
+    return making.make(phones, until: stop) { tell(.phones($0, of: phones.count)) }
   }
 
   /// Tokens that the API has not heard of yet would make a late begin of every session.
@@ -177,41 +181,55 @@ package final class LoadTest {
     }
     return nil
   }
+}
 
+// MARK: The verdict
+
+extension LoadTest {
   private func verdict(
     _ control: SimulatorControl, _ book: RunBook, _ summary: RecordingSummary,
     before: SimulatorControl.Tally
   ) throws -> LedgerVerdict {
-    var shown: [String: [String: Ledger.Shown]] = [:]
-    var place = 0
-    while true {
-      let page = try control.cards(from: place, atMost: Self.cardsPage)
-      guard page.phones > 0 else { break }
-      place += page.phones
-      for card in page.cards where settings.names.owns(card.phone) {
-        let isLive = card.standing == "active" || card.standing == "stale"
-        let newer = shown[card.phone]?[card.session]
-        guard newer.map({ $0.rev <= card.rev }) ?? true else { continue }
-        shown[card.phone, default: [:]][card.session] = Ledger.Shown(
-          rev: card.rev, isLive: isLive)
-      }
-    }
+    let ledger = book.read { $0.ledger }
+    let shown = try shown(control, ledger)
     let tally = try control.tally()
     // Second starts are counted by the ledger itself.
     let doubled = tally.complaints.filter { complaint in
       ["doubled-alert", "doubled-sound"].contains(complaint.rule)
-        && complaint.phone.map(settings.names.owns) ?? false
+        && complaint.phone.flatMap(settings.names.user(ofPhone:)) != nil
     }
     let fates = equipment.fates
-    let cardless = Set(summary.users.filter { !$0.canStart }.map { settings.names.user($0.user) })
-    let ledger = book.read { $0.ledger }
+    let names = settings.names
+    let cardless = Set(summary.users.filter { !$0.canStart }.map { names.user($0.user) })
+    let appless = summary.appless.mapValues { Set($0.map(names.user)) }
     var verdict = ledger.verdict(
-      shown: { session, user in shown[user.text]?[session.text] },
-      fate: { fates?.fate(of: $0, $1, $2) }, cardless: cardless, doubled: doubled.count)
+      shown: { shown[$0]?[$1] }, fate: { fates?.fate(of: $0, $1, $2) }, cardless: cardless,
+      without: { appless[$0]?.contains($1) == true }, doubled: doubled.count)
     for complaint in doubled {
       verdict.fault(SessionID(""), UserID(complaint.phone ?? ""), complaint.detail)
     }
     verdict.complaints = tally.complaintCount - before.complaintCount
     return verdict
+  }
+
+  /// What every card of the run shows, by session and user.
+  private func shown(_ control: SimulatorControl, _ ledger: Ledger) throws
+    -> [SessionID: [UserID: Ledger.Shown]]
+  {
+    var shown: [SessionID: [UserID: Ledger.Shown]] = [:]
+    var place = 0
+    while true {
+      let page = try control.cards(from: place, atMost: Self.cardsPage)
+      guard page.phones > 0 else { return shown }
+      place += page.phones
+      for card in page.cards {
+        guard let user = settings.names.user(ofPhone: card.phone) else { continue }
+        let session = SimulatorControl.subject(card.session)
+        let rev = card.state.map { ledger.rev(showing: $0, of: session, user) } ?? card.rev
+        let isLive = card.standing == "active" || card.standing == "stale"
+        guard shown[session]?[user].map({ $0.rev <= rev }) ?? true else { continue }
+        shown[session, default: [:]][user] = Ledger.Shown(rev: rev, isLive: isLive)
+      }
+    }
   }
 }

@@ -1,3 +1,4 @@
+import ActivityContracts
 import Foundation
 import ServiceRuntime
 import Synchronization
@@ -39,16 +40,16 @@ package struct PhoneMaking: Sendable {
   }
 
   /// Blocks until all are made, or `stop` is raised. `onProgress`: told how many are done.
-  package func make(_ users: [RecordedUser], until stop: StopSignal, onProgress: (Int) -> Void)
+  package func make(_ phones: [RecordedPhone], until stop: StopSignal, onProgress: (Int) -> Void)
     -> Report
   {
     let state = SharedState()
     let making = self
-    let threads = (0..<min(Self.threads, max(1, users.count))).map { number in
+    let threads = (0..<min(Self.threads, max(1, phones.count))).map { number in
       OwnedThread.start(named: "phones-\(number)") {
         let control = SimulatorControl(url: making.simulatorURL)
-        while !stop.isRaised, let user = state.take(users) {
-          making.make(user, with: control, state)
+        while !stop.isRaised, let phone = state.take(phones) {
+          making.make(phone, with: control, state)
         }
       }
     }
@@ -64,30 +65,32 @@ package struct PhoneMaking: Sendable {
 
     var report: Report { state.withLock { $0.report } }
 
-    func take(_ users: [RecordedUser]) -> RecordedUser? {
+    func take(_ phones: [RecordedPhone]) -> RecordedPhone? {
       state.withLock { state in
-        guard state.next < users.count else { return nil }
+        guard state.next < phones.count else { return nil }
         state.next += 1
-        return users[state.next - 1]
+        return phones[state.next - 1]
       }
     }
 
     func note(_ body: (inout Report) -> Void) { state.withLock { body(&$0.report) } }
   }
 
-  private func make(_ user: RecordedUser, with control: SimulatorControl, _ state: SharedState) {
-    let id = names.user(user.user)
+  private func make(_ phone: RecordedPhone, with control: SimulatorControl, _ state: SharedState) {
+    let user = names.user(phone.user)
+    let id = names.phone(of: user, app: phone.app)
     var order: [String: JSONValue] = [
-      "id": .string(id.text), "user_id": .string(id.text), "token": .string(token(id)),
-      "api_url": .string(apiURL), "kinds": .array(user.tokens.map { .string($0) }),
+      "id": .string(id), "user_id": .string(user.text), "token": .string(token(user)),
+      "api_url": .string(apiURL), "kinds": .array(phone.tokens.map { .string($0) }),
+      "attributes_type": .string(phone.app),
     ]
     // A profile is told only where it matters: without a locale everything reads German.
-    if let locale = user.locale {
-      order["name"] = .string(user.user.text)
+    if let locale = phone.locale {
+      order["name"] = .string(phone.user.text)
       order["locale"] = .string(locale)
     }
     do {
-      let isRegistered = try control.addPhone(.object(order), id: id.text)
+      let isRegistered = try control.addPhone(.object(order), id: id)
       state.note {
         $0.made += 1
         if !isRegistered { $0.unregistered += 1 }

@@ -1,3 +1,4 @@
+import Activities
 import Foundation
 import Pipeline
 import ServiceRuntime
@@ -21,6 +22,7 @@ final class Player {
 
   private let pace: Pace
   private let names: RunNames
+  private let contracts: ContractCatalog
   private let publisher: any Publisher
   private let exchange: String
   private let book: RunBook
@@ -34,11 +36,13 @@ final class Player {
   private var backoff = Backoff()
 
   init(
-    pace: Pace, names: RunNames, publisher: any Publisher, exchange: String, book: RunBook,
-    time: any TimeSource, log: Log, onProgress: @escaping (Position) -> Void
+    pace: Pace, names: RunNames, contracts: ContractCatalog, publisher: any Publisher,
+    exchange: String, book: RunBook, time: any TimeSource, log: Log,
+    onProgress: @escaping (Position) -> Void
   ) {
     self.pace = pace
     self.names = names
+    self.contracts = contracts
     self.publisher = publisher
     self.exchange = exchange
     self.book = book
@@ -58,7 +62,7 @@ final class Player {
     begun = time.elapsed()
     var count = 0
     while !stop.isRaised, let line = try reader.next() {
-      guard case .event(let event) = line, case .session = event.subject else { continue }
+      guard case .event(let event) = line, event.isPlayed(with: contracts) else { continue }
       guard position.played >= place else {
         position.played += 1
         continue
@@ -69,7 +73,9 @@ final class Player {
       if let limit, due > limit || time.elapsed() - begun > limit { break }
       guard wait(for: due, until: stop) else { break }
       count += 1
-      if let played = names.played(event, at: time.now()) { waiting.append(played) }
+      if let played = names.played(event, at: time.now(), contracts: contracts) {
+        waiting.append(played)
+      }
       position.played += 1
       if waiting.count >= Self.window { publish(until: stop) }
     }
@@ -139,7 +145,9 @@ final class Player {
   private func giveUp() {
     position.played -= waiting.count
     let given = waiting
-    book.change { pages in for event in given { pages.ledger.withdrew(event.session) } }
+    book.change { pages in
+      for offer in given.compactMap(\.offer) { pages.ledger.withdrew(offer) }
+    }
     waiting = []
   }
 }

@@ -87,13 +87,12 @@ final class PushWatch: Sendable {
   }
 
   private func sighting(_ push: SimulatorControl.Push) -> Ledger.Sighting? {
-    guard push.status == 200, let phone = push.phone, names.owns(phone),
-      let session = push.session, let rev = push.rev,
+    guard push.status == 200, let user = push.phone.flatMap(names.user(ofPhone:)),
+      let session = push.session, push.rev != nil || push.state != nil,
       let kind = push.event.flatMap(Ledger.Sighting.Kind.init(rawValue:))
     else { return nil }
-    // A phone of a run is called like its user.
     return Ledger.Sighting(
-      session: SessionID(session), user: UserID(phone), kind: kind, rev: rev, at: push.at,
-      apnsID: push.apnsID)
+      session: SimulatorControl.subject(session), user: user, kind: kind, rev: push.rev ?? 0,
+      state: push.state, at: push.at, apnsID: push.apnsID)
   }
 }

@@ -53,8 +53,8 @@ package final class RunBook: Sendable {
   func offered(_ events: [PlayedEvent]) {
     change { pages in
       for event in events {
-        let session = event.session
-        if !session.isSolo, let first = session.initiator,
+        guard let offer = event.offer else { continue }
+        if case .session(let session) = event.subject, let first = session.initiator,
           pages.ledger.sessions[session.id] == nil
         {
           pages.ownCards[session.id] = SimulatorControl.OwnCard(
@@ -62,7 +62,7 @@ package final class RunBook: Sendable {
             contentState: session.contentState(for: first.userID, language: .german),
             staleAt: session.expiresAt)
         }
-        pages.ledger.offered(session, at: event.happenedAt)
+        pages.ledger.offered(offer, at: event.happenedAt)
       }
     }
   }

@@ -1,3 +1,5 @@
+import Activities
+import ActivityContracts
 import Cryptography
 import Pipeline
 import Sessions
@@ -35,44 +37,114 @@ package struct RunNames: Hashable, Sendable {
     SessionID("cs_lt\(UUIDText.named([run, id.text]).filter { $0 != "-" })")
   }
 
+  package func activity(_ key: ActivityKey) -> ActivityKey {
+    ActivityKey("lt\(UUIDText.named([run, key.text]).filter { $0 != "-" })")
+  }
+
   /// Whether a session is one of this run cannot be told from its id; a user's can.
   package func owns(_ user: String) -> Bool { user.hasPrefix("lt-\(run)-") }
+
+  /// Names the phone of a user, given as in this run, that has one app: that of the cook session is
+  /// called like its user.
+  package func phone(of user: UserID, app: String) -> String {
+    app == CookSuggestActivityAttributes.activityType ? user.text : "\(app):\(user)"
+  }
+
+  /// Whose phone of this run it is; nil for one of no run or of another.
+  package func user(ofPhone phone: String) -> UserID? {
+    if owns(phone) { return UserID(phone) }
+    // No attributes type holds a colon; a user's id may.
+    guard let colon = phone.firstIndex(of: ":") else { return nil }
+    let user = phone[phone.index(after: colon)...]
+    return owns(String(user)) ? UserID(String(user)) : nil
+  }
 }
 
 /// An event as it is played.
 package struct PlayedEvent {
+  package enum Subject {
+    case session(Session)
+    case activity(Activity)
+  }
+
   package let message: Message
   package let routingKey: String
-  package let session: Session
+  package let subject: Subject
   package let happenedAt: UnixTime
+
+  /// What each of those it names should see of it; nil when nobody should.
+  package var offer: Ledger.Offer? {
+    switch subject {
+    case .session(let session): Ledger.Offer(session)
+    case .activity(let activity): Ledger.Offer(activity)
+    }
+  }
+}
+
+extension RecordedEvent {
+  /// Whether a run plays it: phones register their tokens themselves, a card of the cook session
+  /// hears of sessions only, and of an activity without a contract nobody can make a card.
+  package func isPlayed(with contracts: ContractCatalog) -> Bool {
+    switch subject {
+    case .session: true
+    case .activity(let activity): activity.isPlayed && contracts[activity.attributesType] != nil
+    case .token: false
+    }
+  }
+}
+
+extension Activity {
+  var isPlayed: Bool { attributesType != CookSuggestActivityAttributes.activityType }
 }
 
 extension RunNames {
   /// The event, happening at `now`: all its moments keep their distance from it.
   ///
-  /// - Returns: nil for what phones do themselves on replay.
-  package func played(_ event: RecordedEvent, at now: UnixTime) -> PlayedEvent? {
-    guard case .session(let recorded) = event.subject,
-      let type = SessionEventType(typeName: event.type)
-    else { return nil }
-    var rewriting = Rewriting()
-    rewriting.session = session
-    rewriting.user = user
-    rewriting.shift = now - event.time
-    let session = recorded.rewritten(rewriting)
-    let change = Change(
-      session: session, eventType: type, mutationName: event.mutation ?? "replay",
-      actor: event.actor.map(user))
-    let entry = Event.outboxEntry(
-      for: change, id: EventID(UUIDText.v7(now: now)), at: now, traceparent: nil,
-      source: "/lockstep/replay")
+  /// - Returns: nil for what is not played, see ``RecordedEvent/isPlayed(with:)``.
+  package func played(
+    _ event: RecordedEvent, at now: UnixTime, contracts: ContractCatalog = .builtIn
+  ) -> PlayedEvent? {
+    guard event.isPlayed(with: contracts) else { return nil }
+    let shift = now - event.time
+    let id = EventID(UUIDText.v7(now: now))
+    let entry: OutboxEvent
+    let subject: PlayedEvent.Subject
+    switch event.subject {
+    case .session(let recorded):
+      guard let type = SessionEventType(typeName: event.type) else { return nil }
+      var rewriting = Rewriting()
+      rewriting.session = session
+      rewriting.user = user
+      rewriting.shift = shift
+      let change = Change(
+        session: recorded.rewritten(rewriting), eventType: type,
+        mutationName: event.mutation ?? "replay", actor: event.actor.map(user))
+      entry = Event.outboxEntry(
+        for: change, id: id, at: now, traceparent: nil, source: "/lockstep/replay")
+      subject = .session(change.session)
+    case .activity(let recorded):
+      guard let type = ActivityEventType(typeName: event.type),
+        let contract = contracts[recorded.attributesType]
+      else { return nil }
+      var rewriting = ActivityRewriting()
+      rewriting.key = activity
+      rewriting.user = user
+      rewriting.shift = shift
+      let change = ActivityChange(
+        activity: recorded.rewritten(rewriting, by: contract), event: type,
+        mutationName: event.mutation ?? "replay")
+      entry = Event.outboxEntry(
+        for: change, by: event.actor.map(user), id: id, at: now, traceparent: nil,
+        source: "/lockstep/replay")
+      subject = .activity(change.activity)
+    case .token: return nil
+    }
     var message = entry.message
     message.headers[Event.Header.loadTest] = .text(run)
     if let deadline = event.deadline {
-      let moved = deadline + rewriting.shift
-      message.headers[Event.Header.deadline] = .integer(moved.milliseconds)
+      message.headers[Event.Header.deadline] = .integer((deadline + shift).milliseconds)
     }
     return PlayedEvent(
-      message: message, routingKey: entry.routingKey, session: session, happenedAt: now)
+      message: message, routingKey: entry.routingKey, subject: subject, happenedAt: now)
   }
 }

@@ -19,11 +19,13 @@ final class SimulatorControl {
     let session: String?
     let event: String?
     let rev: Int?
+    /// What tells the states of an activity's card apart.
+    let state: String?
     let status: Int?
     let apnsID: String?
 
     enum CodingKeys: String, CodingKey {
-      case number, at, phone, session, event, rev, status
+      case number, at, phone, session, event, rev, state, status
       case apnsID = "apns_id"
     }
   }
@@ -33,6 +35,7 @@ final class SimulatorControl {
       let phone: String
       let session: String
       let rev: Int
+      let state: String?
       let standing: String
     }
     let phones: Int
@@ -71,6 +74,12 @@ final class SimulatorControl {
       case contentState = "content_state"
       case staleAt = "stale_at"
     }
+  }
+
+  /// APNs knows a card of an activity by the collapse id of its start, which says which one.
+  static func subject(_ session: String) -> SessionID {
+    let start = "start:"
+    return SessionID(session.hasPrefix(start) ? String(session.dropFirst(start.count)) : session)
   }
 
   private let client = HTTPClient(timeout: timeout)

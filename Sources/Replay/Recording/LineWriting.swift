@@ -1,3 +1,4 @@
+import Activities
 import Foundation
 import Pipeline
 import Sessions
@@ -30,14 +31,19 @@ extension RecordedLine {
 
 /// What a recorder makes of one message of the events exchange.
 package enum RecordedForm {
+  /// `session`: whose rev tells of missed events; an activity counts as a session.
   case event(line: Data, users: [UserID], session: (id: SessionID, rev: Int)?)
   /// Its type or shape is not known, so that nobody can say what in it tells of a person.
   case leftOut(because: String)
 }
 
 extension RecordedForm {
-  /// Without stand-ins the event is kept as it came.
-  package init(_ message: Message, standIns: StandIns?, receivedAt: UnixTime) {
+  /// Without stand-ins the event is kept as it came. `contracts`: only they tell which text of an
+  /// activity speaks of a person, and what a stand-in for it may look like.
+  package init(
+    _ message: Message, standIns: StandIns?, contracts: ContractCatalog = .builtIn,
+    receivedAt: UnixTime
+  ) {
     do throws(BrokenLine) {
       let form = try EventForm.reading(message.body)
       let deadline = message.integer(Event.Header.deadline).map(UnixTime.init(milliseconds:))
@@ -49,7 +55,7 @@ extension RecordedForm {
           users: event.users, session: event.place)
         return
       }
-      let body = standIns.body(of: event, form, id: message.id)
+      let body = try standIns.body(of: event, form, contracts, id: message.id)
       self = .event(
         line: RecordedLine.text(event: body, at: receivedAt, deadline: deadline),
         users: event.users, session: event.place)
@@ -72,19 +78,27 @@ extension RecordedEvent {
   package var users: [UserID] {
     switch subject {
     case .session(let session): session.participants.map(\.userID)
+    case .activity(let activity): activity.recipients.map(\.userID)
     case .token(let user): [user]
     }
   }
 
   var place: (id: SessionID, rev: Int)? {
-    if case .session(let session) = subject { (session.id, session.rev) } else { nil }
+    switch subject {
+    case .session(let session): (session.id, session.rev)
+    case .activity(let activity): (activity.sessionID, activity.rev)
+    case .token: nil
+    }
   }
 }
 
 extension StandIns {
   private static let mutationMax = 40
 
-  fileprivate func body(of event: RecordedEvent, _ form: EventForm, id: String) -> Data {
+  /// - Throws: ``BrokenLine`` where no contract says what an activity holds.
+  fileprivate func body(
+    of event: RecordedEvent, _ form: EventForm, _ contracts: ContractCatalog, id: String
+  ) throws(BrokenLine) -> Data {
     switch event.subject {
     case .session(let session):
       let change = Change(
@@ -94,8 +108,21 @@ extension StandIns {
       return Event.outboxEntry(
         for: change, id: EventID(id), at: form.time, traceparent: nil
       ).message.body
+    case .activity(let activity):
+      guard let contract = contracts[activity.attributesType] else {
+        throw BrokenLine(
+          "there is no contract of \"\(activity.attributesType.prefix(100))\" that says what"
+            + " stand-ins its texts could have; name its folder, or record with --raw")
+      }
+      let change = ActivityChange(
+        activity: activity.rewritten(activityRewriting, by: contract),
+        event: ActivityEventType(typeName: event.type) ?? .updated,
+        mutationName: Self.word(event.mutation))
+      return Event.outboxEntry(
+        for: change, by: event.actor.map(user), id: EventID(id), at: form.time, traceparent: nil
+      ).message.body
     case .token(let user):
-      let registration = form.data.registration
+      let registration = form.registration
       // Which token it was is nobody's business; who and of which kind is.
       let line: JSONValue = [
         "specversion": "1.0", "id": .string(id), "source": "/lockstep/record",

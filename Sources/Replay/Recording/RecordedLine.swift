@@ -1,3 +1,4 @@
+import Activities
 import Foundation
 import Pipeline
 import Sessions
@@ -5,13 +6,15 @@ import Vocabulary
 
 /// One line of a recording: JSON, one object.
 ///
-///     {"lockstep_recording":1,"made_at":"…","source":"…","anonymised":true}
-///     {"user":"u_1","tokens":["alert","la-pushToStart"],"assumed":false,"locale":"de-DE"}
+///     {"lockstep_recording":2,"made_at":"…","source":"…","anonymised":true}
+///     {"user":"u_1","tokens":["alert","la-pushToStart"],"assumed":false,"locale":"de-DE",
+///      "apps":["ShinyActivityAttributes"]}
 ///     {"at":"…","deadline":"…","event":{…CloudEvent…}}
 ///     {"missed":12,"because":"…"}
 ///     {"end":{"events":100,"missed":12,"left_out":0}}
 ///
-/// A user stands before the first event that names it. Unknown members are ignored.
+/// A user stands before the first event that names it. Unknown members are ignored. Version 2 came
+/// with the events of activities and `apps`; all of version 1 means the same in it.
 package enum RecordedLine: Hashable, Sendable {
   case header(RecordingHeader)
   case user(RecordedUser)
@@ -23,8 +26,10 @@ package enum RecordedLine: Hashable, Sendable {
 
 /// What a recording says of itself in its first line.
 package struct RecordingHeader: Hashable, Sendable, Codable {
-  /// What this program writes and reads.
-  package static let versionNow = 1
+  /// What this program writes.
+  package static let versionNow = 2
+  /// The oldest that it reads whole.
+  package static let versionMin = 1
 
   package let version: Int
   package let madeAt: UnixTime
@@ -49,12 +54,18 @@ package struct RecordedUser: Hashable, Sendable, Codable {
   package let assumed: Bool?
   /// BCP 47; nil reads as German.
   package let locale: String?
+  /// The attributes types, besides the cook session's, that a push can start a card of. Nil:
+  /// nobody looked, and each activity that names the user finds its app.
+  package let apps: [String]?
 
-  package init(user: UserID, tokens: [String], assumed: Bool?, locale: String?) {
+  package init(
+    user: UserID, tokens: [String], assumed: Bool?, locale: String?, apps: [String]? = nil
+  ) {
     self.user = user
     self.tokens = tokens
     self.assumed = assumed
     self.locale = locale
+    self.apps = apps
   }
 }
 
@@ -62,6 +73,7 @@ package struct RecordedUser: Hashable, Sendable, Codable {
 package struct RecordedEvent: Hashable, Sendable {
   package enum Subject: Hashable, Sendable {
     case session(Session)
+    case activity(Activity)
     /// A phone of this user registered a token; on replay the phones do so themselves.
     case token(UserID)
   }
@@ -112,7 +124,7 @@ extension RecordedLine {
       self = .user(
         RecordedUser(
           user: user, tokens: form.tokens ?? RecordedUser.usualTokens, assumed: form.assumed,
-          locale: form.locale))
+          locale: form.locale, apps: form.apps))
     } else if let event = form.event {
       self = .event(try RecordedEvent(event, at: form.at ?? event.time, deadline: form.deadline))
     } else if let missed = form.missed {
@@ -146,6 +158,7 @@ extension RecordedLine {
     let tokens: [String]?
     let assumed: Bool?
     let locale: String?
+    let apps: [String]?
     let at: UnixTime?
     let deadline: UnixTime?
     let event: EventForm?
@@ -156,8 +169,8 @@ extension RecordedLine {
     enum CodingKeys: String, CodingKey {
       case version = "lockstep_recording"
       case madeAt = "made_at"
-      case source, anonymised, user, tokens, assumed, locale, at, deadline, event, missed, because
-      case end
+      case source, anonymised, user, tokens, assumed, locale, apps, at, deadline, event, missed
+      case because, end
     }
   }
 }
@@ -172,25 +185,49 @@ extension RecordedUser {
 
 /// A CloudEvent as far as a recording needs it.
 struct EventForm: Decodable {
-  struct Members: Decodable {
-    struct Cause: Decodable {
-      let mutation: String?
-      let userID: UserID?
+  struct Cause: Decodable {
+    let mutation: String?
+    let userID: UserID?
 
-      enum CodingKeys: String, CodingKey {
-        case mutation
-        case userID = "user_id"
-      }
+    enum CodingKeys: String, CodingKey {
+      case mutation
+      case userID = "user_id"
     }
+  }
 
+  let type: String
+  let time: UnixTime
+  let cause: Cause?
+  let session: Session?
+  let activity: Activity?
+  let registration: TokenRegistered?
+
+  private struct Members: Decodable {
     let cause: Cause?
     let session: Session?
     let registration: TokenRegistered?
   }
 
-  let type: String
-  let time: UnixTime
-  let data: Members
+  private struct ActivityMembers: Decodable {
+    let cause: Cause?
+    let activity: Activity?
+  }
+
+  private enum CodingKeys: String, CodingKey { case type, time, data }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    type = try fields.decode(String.self, forKey: .type)
+    time = try fields.decode(UnixTime.self, forKey: .time)
+    // What an event of another type calls the same is not ours to read.
+    if ActivityEventType(typeName: type) != nil {
+      let data = try fields.decode(ActivityMembers.self, forKey: .data)
+      (cause, session, activity, registration) = (data.cause, nil, data.activity, nil)
+    } else {
+      let data = try fields.decode(Members.self, forKey: .data)
+      (cause, session, activity, registration) = (data.cause, data.session, nil, data.registration)
+    }
+  }
 
   /// - Throws: ``BrokenLine``.
   static func reading(_ body: Data) throws(BrokenLine) -> EventForm {
@@ -203,18 +240,21 @@ extension RecordedEvent {
   init(_ form: EventForm, at moment: UnixTime, deadline: UnixTime?) throws(BrokenLine) {
     let subject: Subject
     if form.type == Event.tokenRegisteredType {
-      guard let registration = form.data.registration else {
+      guard let registration = form.registration else {
         throw BrokenLine("data.registration is missing")
       }
       subject = .token(registration.userID)
     } else if SessionEventType(typeName: form.type) != nil {
-      guard let session = form.data.session else { throw BrokenLine("data.session is missing") }
+      guard let session = form.session else { throw BrokenLine("data.session is missing") }
       subject = .session(session)
+    } else if ActivityEventType(typeName: form.type) != nil {
+      guard let activity = form.activity else { throw BrokenLine("data.activity is missing") }
+      subject = .activity(activity)
     } else {
       throw BrokenLine("type \"\(form.type.prefix(80))\" is not known")
     }
     self.init(
       at: moment, time: form.time, deadline: deadline, type: form.type,
-      mutation: form.data.cause?.mutation, actor: form.data.cause?.userID, subject: subject)
+      mutation: form.cause?.mutation, actor: form.cause?.userID, subject: subject)
   }
 }

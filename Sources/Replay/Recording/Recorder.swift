@@ -1,3 +1,4 @@
+import Activities
 import Foundation
 import Pipeline
 import ServiceRuntime
@@ -10,6 +11,8 @@ package final class Recorder {
     package var source: String
     /// Nil keeps everything as it is.
     package var standIns: StandIns?
+    /// Of the activities that stand-ins can be made for.
+    package var contracts = ContractCatalog.builtIn
     /// Compressed size after which a new file is begun.
     package var file_bytes_max = 256 * 1024 * 1024
     package var file_span: Duration = .seconds(3600)
@@ -25,7 +28,7 @@ package final class Recorder {
 
   package struct Report: Hashable, Sendable {
     package var events = 0
-    /// At least: by the jumps of the sessions' revs.
+    /// At least: by the jumps of the sessions' and activities' revs.
     package var missed = 0
     package var leftOut = 0
     /// Why the first was left out.
@@ -116,7 +119,9 @@ package final class Recorder {
 
   private func take(_ message: Message) throws {
     let now = time.now()
-    switch RecordedForm(message, standIns: settings.standIns, receivedAt: now) {
+    let form = RecordedForm(
+      message, standIns: settings.standIns, contracts: settings.contracts, receivedAt: now)
+    switch form {
     case .leftOut(let reason):
       report.leftOut += 1
       report.leftOutBecause = report.leftOutBecause ?? "\(message.type): \(reason)"
@@ -138,6 +143,6 @@ package final class Recorder {
     return RecordedUser(
       user: settings.standIns?.user(user) ?? user,
       tokens: known?.tokens ?? RecordedUser.usualTokens, assumed: known == nil ? true : nil,
-      locale: known?.locale)
+      locale: known?.locale, apps: known?.apps)
   }
 }

@@ -64,8 +64,8 @@ package struct RecordingReader: ~Copyable {
     switch line {
     case .header(let header):
       hasHeader = true
-      if header.version != RecordingHeader.versionNow {
-        let age = header.version < RecordingHeader.versionNow ? "older" : "newer"
+      if !(RecordingHeader.versionMin...RecordingHeader.versionNow).contains(header.version) {
+        let age = header.version < RecordingHeader.versionMin ? "older" : "newer"
         note(
           number,
           "is written in the \(age) version \(header.version), this program reads version "
@@ -98,78 +98,4 @@ package struct RecordingReader: ~Copyable {
   }
 
   private func note(_ line: Int, _ what: String) { onNote(Note(line: line, what: what)) }
-}
-
-/// What a recording holds, found by reading it once.
-package struct RecordingSummary: Hashable, Sendable {
-  /// Users beyond it get no phone.
-  package static let usersMax = 20_000
-  /// Notes beyond it are only counted.
-  package static let notesMax = 50
-
-  package private(set) var header: RecordingHeader?
-  /// In the order they appear.
-  package private(set) var users: [RecordedUser] = []
-  package private(set) var usersLeftOut = 0
-  /// Those that are played: of sessions.
-  package private(set) var events = 0
-  package private(set) var first: UnixTime?
-  package private(set) var last: UnixTime?
-  package private(set) var notes: [RecordingReader.Note] = []
-  package private(set) var noteCount = 0
-
-  package var span: Duration {
-    guard let first, let last else { return .zero }
-    return max(.zero, last - first)
-  }
-
-  package init() {}
-
-  /// - Throws: ``RecordingUnreadable``.
-  package init(path: String) throws(RecordingUnreadable) {
-    self.init()
-    let noted = Noted()
-    var reader = try RecordingReader(path: path) { noted.take($0) }
-    var known: Set<UserID> = []
-    while let line = try reader.next() { take(line, &known) }
-    notes = noted.notes
-    noteCount = noted.count
-  }
-
-  private final class Noted {
-    var notes: [RecordingReader.Note] = []
-    var count = 0
-    func take(_ note: RecordingReader.Note) {
-      count += 1
-      if notes.count < RecordingSummary.notesMax { notes.append(note) }
-    }
-  }
-
-  private mutating func take(_ line: RecordedLine, _ known: inout Set<UserID>) {
-    switch line {
-    case .header(let header): self.header = self.header ?? header
-    case .user(let user): take(user, &known)
-    case .event(let event):
-      guard case .session = event.subject else { return }
-      events += 1
-      first = first ?? event.at
-      last = event.at
-      // A line that told of the user may be broken.
-      for user in event.users {
-        take(
-          RecordedUser(
-            user: user, tokens: RecordedUser.usualTokens, assumed: true, locale: nil), &known)
-      }
-    case .missed, .end: break
-    }
-  }
-
-  private mutating func take(_ user: RecordedUser, _ known: inout Set<UserID>) {
-    guard known.insert(user.user).inserted else { return }
-    guard users.count < Self.usersMax else {
-      usersLeftOut += 1
-      return
-    }
-    users.append(user)
-  }
 }

@@ -1,3 +1,4 @@
+import Activities
 import Cryptography
 import Foundation
 import Pipeline
@@ -36,6 +37,16 @@ package struct StandIns: Sendable {
     rewriting.emoji = { user, _ in pick(Self.emoji, "emoji", user.text) }
     rewriting.title = text
     rewriting.keepsDetails = false
+    return rewriting
+  }
+
+  /// All that an activity holds of people and their business.
+  package var activityRewriting: ActivityRewriting {
+    var rewriting = ActivityRewriting()
+    rewriting.key = { ActivityKey("a_" + digits("activity", $0.text)) }
+    rewriting.user = user
+    rewriting.text = text
+    rewriting.link = { "lockstep://stand-in/" + digits("link", $0) }
     return rewriting
   }
 

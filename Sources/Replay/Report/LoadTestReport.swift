@@ -155,6 +155,9 @@ extension LoadTestReport {
     if summary.usersLeftOut > 0 {
       notes.append("\(summary.usersLeftOut) users got no phone: there are too many")
     }
+    for (app, count) in summary.unplayed.sorted(by: { $0.key < $1.key }) {
+      notes.append("\(count) events of \(app) were not played: no contract of it is known here")
+    }
     if phones.refused > 0 {
       notes.append("\(phones.refused) phones could not be made: \(phones.refusal ?? "")")
     }

@@ -42,6 +42,7 @@ package struct ReportPage {
     let begun = "\(report.begunAt.contractForm) UTC"
     let facts: [(String, String)] = [
       ("events", "\(verdict.accepted)"), ("sessions", "\(verdict.sessions)"),
+      ("activities", "\(verdict.activities)"),
       ("phones", "\(report.phones)"), ("played in", Self.time(report.playedForSeconds)),
       ("at", "\(Plot.number(report.eventsPerSecond)) events/s"),
       (
@@ -88,8 +89,8 @@ package struct ReportPage {
     return """
       <section><h2>Ledger</h2>
       <p>\(verdict.accepted) events accepted make \(verdict.entries) views, one for each participant
-      who had not left. \(verdict.repeated) states came once more, which changes nothing;
-      phones complained \(verdict.complaints) times.</p>
+      who had not left, and for each recipient whose card of an activity they change.
+      \(verdict.repeated) states came once more, which changes nothing; phones complained \(verdict.complaints) times.</p>
       <table>\(lines.joined(separator: "\n"))</table></section>
       """
   }

@@ -1,4 +1,5 @@
 import ActivityContracts
+import Cryptography
 import Vocabulary
 
 /// A card that a phone's app starts itself, with what it shows.
@@ -21,6 +22,8 @@ struct BriefCards: Encodable {
     let session: String
     /// 0 for a contract without one.
     let rev: Int
+    /// What tells states of other contracts apart; nil for the cook session's.
+    let state: String?
     let standing: LockScreenCard.Standing
   }
 
@@ -36,10 +39,16 @@ struct BriefCards: Encodable {
       phone.cards.map {
         Card(
           phone: phone.identity.id, session: $0.sessionID.text, rev: $0.rev ?? 0,
+          state: phone.identity.app.isCook ? nil : $0.contentState.stateDigest,
           standing: $0.standing)
       }
     }
   }
+}
+
+extension JSONValue {
+  /// The first 16 digits of a content state's SHA-256: equal for states that look alike.
+  var stateDigest: String { Digest.sha256(encoded).hex(digits: 16) }
 }
 
 /// Counts of the whole fleet.

@@ -255,6 +255,8 @@ package struct PushRecord: Hashable, Sendable, Codable {
   /// `start`, `update` or `end`; nil for other push types.
   package let event: String?
   package let rev: Int?
+  /// What tells the states of other contracts than the cook session's apart.
+  package var state: String?
   /// `aps.timestamp`, in seconds since 1970; nil when there is none.
   package let stamp: Int64?
   package let priority: Int?
@@ -274,7 +276,7 @@ package struct PushRecord: Hashable, Sendable, Codable {
   enum CodingKeys: String, CodingKey {
     case number, at, phone, session, token, channel
     case pushType = "push_type"
-    case event, rev, stamp, priority
+    case event, rev, state, stamp, priority
     case apnsID = "apns_id"
     case collapseID = "collapse_id"
     case bytes, status, reason, fault

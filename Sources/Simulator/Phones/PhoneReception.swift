@@ -27,7 +27,7 @@ extension VirtualPhone {
     }
     counts.starts += 1
     let hasSound = payload.aps["alert"]?["sound"] != nil || payload.aps["sound"] != nil
-    let subject = Self.subject(of: attributes, collapseID: push.collapseID)
+    let subject = subject(of: attributes, collapseID: push.collapseID)
     let isDoubled = cards.contains { $0.sessionID == subject }
     var effects = add(
       attributes, showing: state, subject: subject, origin: .push, timestamp: timestamp,
@@ -43,8 +43,10 @@ extension VirtualPhone {
 
   /// A cook session's card says whose it is. Of others APNs knows what it would take for the same
   /// start; without that, equal attributes are the same activity.
-  private static func subject(of attributes: JSONValue, collapseID: String?) -> SessionID {
-    if case .string(let session)? = attributes["sessionId"] { return SessionID(session) }
+  private func subject(of attributes: JSONValue, collapseID: String?) -> SessionID {
+    if identity.app.isCook, case .string(let session)? = attributes["sessionId"] {
+      return SessionID(session)
+    }
     return SessionID(collapseID ?? String(decoding: attributes.encoded, as: UTF8.self))
   }
 

@@ -128,7 +128,13 @@ extension World.State {
     var record = PushRecord(
       request, phone: phoneID, refusal: refusal, fault: fault, connection: number, at: now)
     // What cannot be read is for no session.
-    record.session = fleet.session(ofToken: request.token, try? request.payload.get())
+    let payload = try? request.payload.get()
+    let isCook = phoneID.flatMap { fleet.phones[$0]?.identity.app.isCook } ?? true
+    record.session = fleet.session(ofToken: request.token, payload)
+    if !isCook, let payload {
+      if payload.event == .start { record.session = record.collapseID }
+      record.state = payload.aps["content-state"]?.stateDigest
+    }
     fleet.note(record)
     let isSandbox =
       (environment ?? phoneID.flatMap { fleet.phones[$0]?.identity.environment }) == .sandbox

@@ -1,3 +1,4 @@
+import ActivityContracts
 import Foundation
 import Pipeline
 import Pushes
@@ -10,7 +11,8 @@ import Vocabulary
 /// `lockstep record`: writes every event to a file until it is stopped, beside the workers and
 /// without holding them up.
 enum RecordCommand {
-  static let settingNames = ["LOG"] + BrokerWiring.settingNames + StoreWiring.settingNames
+  static let settingNames =
+    ["LOG"] + BrokerWiring.settingNames + StoreWiring.settingNames + [ContractFiles.settingName]
   static let options: [(flag: String, help: String)] = [
     ("--to=", "a new file, F.jsonl.gz; further ones are F.2.jsonl.gz, … Required"),
     ("--raw", "keeps users, names and texts as they are. Default: stand-ins, safe to share"),
@@ -29,10 +31,12 @@ enum RecordCommand {
     let broker = BrokerWiring(reading: &settings)
     // Only to know which kinds of token each user has registered.
     let database = settings.text("DATABASE_URL") == nil ? nil : StoreWiring.path(reading: &settings)
+    let contracts = ContractFiles.catalog(reading: &settings)
     guard settings.problems.isEmpty, let broker else { throw Reading.failure(settings) }
     var recording = Recorder.Settings(
       path: path, source: "\(broker.address), exchange \(broker.topology.eventsExchange)",
       standIns: options["raw"] == nil ? StandIns() : nil)
+    recording.contracts = contracts
     if options["minutes"] != nil {
       recording.span = .seconds(
         60 * (try CommandNumber.whole("minutes", options, in: 1...10_080, default: 1)))
@@ -76,12 +80,17 @@ private final class RegisteredKinds {
   func user(_ user: UserID) -> RecordedUser? {
     // A recording must not fail because the database is busy; the file then says "assumed".
     try? store.read { rows in
-      let kinds = Set(
-        try rows.tokenRows(TokenQuery(user: user, isPruned: false)).map(
-          \.registration.kind.rawValue)
-      ).sorted()
+      let registered = try rows.tokenRows(TokenQuery(user: user, isPruned: false))
+        .map(\.registration)
+      let cook = CookSuggestActivityAttributes.activityType
+      // A token that names no type is of a cook session's app.
+      let own = registered.filter { ($0.attributesType ?? cook) == cook }
+      let starting = registered.filter { $0.kind == .pushToStart }.map(\.attributesType)
       let locale = try rows.profiles(of: [user])[user]?.locale
-      return RecordedUser(user: user, tokens: kinds, assumed: nil, locale: locale)
+      return RecordedUser(
+        user: user, tokens: Set(own.map(\.kind.rawValue)).sorted(), assumed: nil, locale: locale,
+        apps: starting.contains(nil)
+          ? nil : Set(starting.compactMap(\.self)).subtracting([cook]).sorted())
     }
   }
 }

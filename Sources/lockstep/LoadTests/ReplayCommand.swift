@@ -12,6 +12,7 @@ enum ReplayCommand {
   static let operand = "FILE (--speed 10x | --rate 2000/s | --max)"
   static let settingNames =
     ["LOG"] + BrokerWiring.settingNames + ["AUTH_KEYS_FILE"] + StoreWiring.settingNames
+    + [ContractFiles.settingName]
   static let options: [(flag: String, help: String)] = [
     ("--speed=", "the recorded gaps, so many times faster: 10x"),
     ("--rate=", "so many events a second: 2000/s"),
@@ -36,12 +37,14 @@ enum ReplayCommand {
       "AUTH_KEYS_FILE", want: "the path of a JWK Set with an oct key", Reading.keySet)
     // Only to tell what was expired or dead from what was lost.
     let database = settings.text("DATABASE_URL") == nil ? nil : StoreWiring.path(reading: &settings)
+    let contracts = ContractFiles.catalog(reading: &settings)
     let plan = try plan(invocation, exchange: broker?.topology.eventsExchange ?? "", time: time)
     guard settings.problems.isEmpty, let broker, let keys else { throw Reading.failure(settings) }
     guard keys.sign(claims: ["sub": "replay"]) != nil else {
       throw CommandFailure(.configuration, "the key file holds no oct key to mint tokens with")
     }
     var test = plan
+    test.contracts = contracts
     test.queues = Set(broker.workQueues)
     let stop = StopSignal()
     stop.raiseOnTermination()

@@ -41,6 +41,9 @@ final class Telling {
     let count = max(0, summary.events - resumeFrom)
     progress = RunProgress("events", total: count, length: pace.length(count, span: summary.span))
     say("\(summary.events) events and \(summary.users.count) people, played \(pace.words)")
+    for (app, count) in summary.unplayed.sorted(by: { $0.key < $1.key }) {
+      say("not played: \(count) events of \(app), of which no contract is known here")
+    }
     for note in summary.notes { say("\(note)") }
     if summary.noteCount > summary.notes.count {
       say("and \(summary.noteCount - summary.notes.count) more")
