@@ -43,9 +43,10 @@ import Vocabulary
     }
   }
 
-  /// A start went to another token so many seconds ago.
+  /// A start went to another token so many seconds ago; without an answer its sender holds it until
+  /// `heldUntil`.
   private func started(
-    _ seconds: Int64, token: Int = 1, device: String? = "phone", isAnswered: Bool = true
+    _ seconds: Int64, token: Int = 1, device: String? = "phone", heldUntil: UnixTime? = nil
   ) throws {
     let moment = Samples.noon - .seconds(seconds)
     try store.write {
@@ -53,7 +54,7 @@ import Vocabulary
         Start(
           sessionID: Self.session, token: Samples.token(token), contextKey: Self.context,
           firstAskedAt: moment, userID: Self.user, deviceID: device, cardsMax: 1,
-          claimedUntil: isAnswered ? nil : moment, acceptedAt: isAnswered ? moment : nil))
+          claimedUntil: heldUntil, acceptedAt: heldUntil == nil ? moment : nil))
     }
   }
 
@@ -74,12 +75,10 @@ import Vocabulary
     #expect(try found() == nil)
   }
 
-  @Test(arguments: [true, false])
-  func `a phone may have a card that its token before was sent a moment ago`(isAnswered: Bool)
-    throws
+  @Test func `a card that the token before was sent is waited for, and then counts as lost`() throws
   {
-    try started(599, isAnswered: isAnswered)
-    #expect(try found() == .perhaps)
+    try started(599)
+    #expect(try found() == .unheard(until: Samples.noon + .seconds(1)))
     #expect(try found(device: "tablet") == nil)
     #expect(try found(device: nil) == nil)
   }
@@ -92,12 +91,24 @@ import Vocabulary
     #expect(try found() == nil, "it came before")
   }
 
+  @Test(
+    arguments: [(1, true), (25, true), (600, true), (0, false), (601, false)] as [(Int64, Bool)])
+  func `one without an answer is waited for as long as its sender holds it`(
+    seconds: Int64, isWaitedFor: Bool
+  ) throws {
+    let until = Samples.noon + .seconds(seconds)
+    try started(9, heldUntil: until)
+    #expect(try found() == (isWaitedFor ? .unheard(until: until) : nil))
+    // Whether it will ever listen nobody knows.
+    #expect(try found(channelIn: .production) == (isWaitedFor ? .unheard(until: until) : nil))
+  }
+
   @Test func `an unbound token of the phone may be that of its card`() throws {
     try started(600)
     try registerUnbound(500, device: "tablet")
     #expect(try found() == nil)
     try registerUnbound(500, device: "phone")
-    #expect(try found() == .perhaps)
+    #expect(try found() == .unbound)
   }
 
   @Test func `a card that listens to a channel is heard of by nothing but its start`() throws {

@@ -120,9 +120,14 @@ import Vocabulary
       change: { $0.earlierStart = .listens },
       drop: .superseded(because: "the phone has this card")),
     Row(
+      testDescription: "a start to a phone with an unbound token", event: .start,
+      change: { $0.earlierStart = .unbound },
+      drop: .superseded(because: "an unbound update token of the phone may be this card's")),
+    Row(
       testDescription: "a start that went to the token before, a moment ago", event: .start,
-      change: { $0.earlierStart = .perhaps },
-      drop: .superseded(because: "the phone may have this card, by the token before")),
+      change: { $0.earlierStart = .unheard(until: noon + .seconds(9)) },
+      drop: .retry(
+        notBefore: .seconds(9), because: "the token before was sent this card a moment ago")),
     Row(
       testDescription: "a start of a dismissed card", event: .start,
       change: { $0.isDismissed = true },

@@ -1,13 +1,15 @@
 import Pushes
 import Vocabulary
 
-/// What is known of a card that APNs took a start of for the same phone, under another
-/// push-to-start token: iOS replaces that token at times, and starts are counted by token.
+/// What is known of a card that was started on the same phone by another push-to-start token: iOS
+/// replaces that token at times, and starts are counted by token.
 enum EarlierStart: Hashable {
-  /// Its card listens to a channel: no update token will ever tell of it.
+  /// APNs took the start, and its card listens to a channel: no update token will ever tell of it.
   case listens
-  /// Not heard of yet, or only by an update token of which nobody knows what card it belongs to.
-  case perhaps
+  /// The phone has an update token of which nobody knows what card it belongs to.
+  case unbound
+  /// Nothing was heard of the card yet; from then on it counts as never begun.
+  case unheard(until: UnixTime)
 }
 
 extension EarlierStart {
@@ -21,17 +23,23 @@ extension EarlierStart {
     guard let context = job.contextKey, let device = registration.deviceID else { return nil }
     let earlier = try rows.startsSent(to: job.userID, on: device, since: now - Binding.cardLife)
       .filter { $0.contextKey == context && $0.token != job.token }
-      .compactMap { $0.acceptedAt ?? $0.claimedUntil }.max()
-    guard let earlier else { return nil }
-    if let channel = try rows.activityStates([context])[context]?.extras?.channel,
+    guard let first = earlier.map(\.firstAskedAt).min() else { return nil }
+    if earlier.contains(where: { $0.acceptedAt != nil }),
+      let channel = try rows.activityStates([context])[context]?.extras?.channel,
       channel.isHeard(by: registration)
     {
       return .listens
     }
-    if now - earlier < Start.heardOfWithin { return .perhaps }
     let unbound = TokenQuery(user: job.userID, isPruned: false, isUnbound: true)
-    return try rows.tokenRows(unbound).contains {
-      $0.registration.deviceID == device && $0.registration.registeredAt >= earlier
-    } ? .perhaps : nil
+    let isUnbound = try rows.tokenRows(unbound).contains {
+      $0.registration.deviceID == device && $0.registration.registeredAt >= first
+    }
+    if isUnbound { return .unbound }
+    let until = earlier.compactMap { start in
+      start.acceptedAt.map { $0 + Start.heardOfWithin } ?? start.claimedUntil
+    }.max()
+    // A moment further ahead is of before the clock was set back.
+    guard let until, until > now, until - now <= Start.heardOfWithin else { return nil }
+    return .unheard(until: until)
   }
 }

@@ -16,6 +16,8 @@ struct SendKnowledge {
   var isResolved = false
   /// Of an alert, or what takes one back: APNs accepted it already.
   var isAccepted = false
+  /// Of an alert: APNs accepted what takes it back.
+  var isTakenBack = false
   /// Of an alert: it was sent and not answered.
   var isUnanswered = false
 }
@@ -86,8 +88,13 @@ enum SendDecision: Hashable {
     }
     if known.start?.acceptedAt != nil { return .superseded(because: "started already") }
     if known.hasCard { return .superseded(because: "the phone has this card") }
-    if known.earlierStart == .perhaps {
-      return .superseded(because: "the phone may have this card, by the token before")
+    switch known.earlierStart {
+    case .unbound?:
+      return .superseded(because: "an unbound update token of the phone may be this card's")
+    case .unheard(let until)?:
+      return .retry(
+        notBefore: until - now, because: "the token before was sent this card a moment ago")
+    case .listens?, nil: break
     }
     // A lease that ends later than any was taken before the clock was set back.
     if let until = known.start?.claimedUntil, until > now, until - now <= APNsSender.startLease {
