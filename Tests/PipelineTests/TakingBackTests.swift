@@ -156,6 +156,27 @@ import Vocabulary
     #expect(world.transport.requests.count { $0.pushType == "background" } == 1)
   }
 
+  /// The first attempt had no answer, so that the notifier took the alert back; a second attempt
+  /// was under way then, of a sender that died.
+  @Test func `what is taken back once is taken back again after a sender that died`() throws {
+    var story = try invite()
+    world.transport.answer = { _ in .unanswered(because: "connection lost") }
+    try world.turns()
+    world.transport.answer = { _ in nil }
+    world.time.advance(by: try #require(world.broker.nextDue) - world.time.elapsed())
+    try world.turns()
+    #expect(pushed.last == "alert")
+    world.killSender()
+    try cancel(&story)
+    try world.turns()
+    #expect(pushed == ["background"])
+    let before = world.time.elapsed()
+    try world.settle()
+    #expect(pushed == ["background", "background"])
+    #expect(Set(world.transport.requests.map(\.apnsID)).count == 2)
+    #expect(world.time.elapsed() - before >= .seconds(30))
+  }
+
   @Test func `a token that is gone gets nothing`() throws {
     var story = try invite()
     try world.settle()

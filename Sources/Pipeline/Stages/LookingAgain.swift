@@ -59,7 +59,7 @@ extension APNsSender {
     let resolved = try transaction.resolvedKeys(among: alerts.compactMap(\.dedupeKey))
     let unanswered = try transaction.unansweredJobs(among: alerts.map(\.id))
     let accepted = try transaction.acceptedJobs(
-      among: jobs.filter { !$0.isLiveActivity }.map(\.id))
+      among: jobs.filter { !$0.isLiveActivity }.map(\.id) + alerts.compactMap(\.resolveID))
     for (place, job) in zip(others, jobs) {
       known[place].isDismissed =
         job.event == .start && (job.contextKey.map(dismissed.contains) ?? false)
@@ -74,7 +74,16 @@ extension APNsSender {
         job.event == .alert && (job.dedupeKey.map(resolved.contains) ?? false)
       known[place].isUnanswered = job.event == .alert && unanswered.contains(job.id)
       known[place].isAccepted = !job.isLiveActivity && accepted.contains(job.id)
+      known[place].isTakenBack =
+        job.event == .alert && (job.resolveID.map(accepted.contains) ?? false)
     }
     return known
+  }
+}
+
+extension PushJob {
+  /// Of an alert: of the job that takes it back.
+  fileprivate var resolveID: String? {
+    dedupeKey.map { PushJob.resolveID($0, on: token) }
   }
 }

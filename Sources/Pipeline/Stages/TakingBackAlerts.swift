@@ -46,7 +46,10 @@ extension APNsSender {
     guard known.isAccepted || hasWaited || known.isUnanswered else {
       return Settlement(delivery, disposition)
     }
-    let outgoing = takingBack(job, among: known.standing.registrations, now: now)
+    // What took it back before the wait may have come before the alert.
+    let outgoing = takingBack(
+      job, among: known.standing.registrations, now: now,
+      isAgain: hasWaited && known.isTakenBack)
     return Settlement(delivery, disposition, outgoing: outgoing)
   }
 
