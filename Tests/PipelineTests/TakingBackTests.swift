@@ -177,6 +177,30 @@ import Vocabulary
     #expect(world.time.elapsed() - before >= .seconds(30))
   }
 
+  @Test func `an alert that was under way while another sender took it back is taken back again`()
+    throws
+  {
+    var story = try invite()
+    world.transport.answer = { _ in .unanswered(because: "connection lost") }
+    try world.turns()
+    world.transport.answer = { _ in nil }
+    let due = try #require(world.broker.nextDue)
+    world.time.advance(by: due - world.time.elapsed())
+    try world.turns()
+    try cancel(&story)
+    _ = try world.turn(world.notifier)
+    let (other, transport) = world.otherSender()
+    while try world.turn(other) {}
+    #expect(transport.requests.map(\.pushType) == ["background"])
+    // The alert arrives after that, and nobody hears so.
+    world.transport.answer = {
+      $0.pushType == "alert" ? .unanswered(because: "connection lost") : .status(200)
+    }
+    try world.settle()
+    #expect(pushed.last == "background")
+    #expect(pushed.count { $0 == "background" } == 1)
+  }
+
   @Test func `a token that is gone gets nothing`() throws {
     var story = try invite()
     try world.settle()
@@ -227,6 +251,13 @@ private final class AlertWorld {
         store: store, pushes: Samples.routes[.apns], transport: transport,
         bundleID: Samples.bundle, time: time, log: .discarding, metrics: Metrics()),
       time: time, log: .discarding, metrics: Metrics())
+  }
+
+  /// One on another machine.
+  func otherSender() -> (Worker, ScriptedTransport) {
+    let transport = ScriptedTransport()
+    transport.answer = { _ in .status(200) }
+    return (Self.sender(store, transport, broker, time), transport)
   }
 
   /// SIGKILL: what was in flight has no answer, and nothing says that it was sent.

@@ -86,6 +86,15 @@ extension APNsSender {
       }
     }
     if !remedy.decidesLane { memory.lanes.undecided(on: sending.lane, now: now) }
+    let overtaken = try takingBackAgain(unanswered: sending, outcome, in: transaction, now: now)
+    if let first = overtaken.first {
+      return (
+        Settlement(
+          sending.delivery,
+          .retry(notBefore: Self.waitWithoutAnswer, because: "what takes it back came first"),
+          outgoing: [first]), .retried
+      )
+    }
     switch remedy {
     case .done:
       try accepted(sending, in: transaction, now: now)

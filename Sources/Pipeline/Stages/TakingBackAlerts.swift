@@ -20,6 +20,20 @@ extension APNsSender {
     return takingBack(sending.job, among: registrations, now: now, isAgain: isAgain)
   }
 
+  /// No answer came, and meanwhile another sender, which could not know of this push, has sent what
+  /// takes the alert back: the alert may have arrived after it.
+  func takingBackAgain(
+    unanswered sending: Sending, _ outcome: PushOutcome, in transaction: any StoreTransaction,
+    now: UnixTime
+  ) throws -> [OutgoingMessage] {
+    guard sending.job.event == .alert, case .unanswered = outcome,
+      let key = sending.job.dedupeKey
+    else { return [] }
+    let before = PushJob.resolveID(key, on: sending.job.token)
+    guard try !transaction.acceptedJobs(among: [before]).isEmpty else { return [] }
+    return try takingBack(acceptedLate: sending, in: transaction, now: now)
+  }
+
   /// Longer than a push may be under way.
   private static let otherSenderWait: Duration = .seconds(30)
   private static let otherSender = "the sender that had this alert may be showing it now"
