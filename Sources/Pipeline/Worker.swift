@@ -2,7 +2,8 @@ import ServiceRuntime
 import Vocabulary
 
 /// The loop that every stage shares: takes a batch, asks the stage, publishes what it returns with
-/// confirms, then acknowledges. One thread runs it and owns the broker link.
+/// confirms, then acknowledges. While confirms are outstanding the next batch is worked on, as far
+/// as the prefetch goes. One thread runs it and owns the broker link.
 ///
 /// Nothing is acknowledged before its effect is stored and what it caused is confirmed, so SIGKILL
 /// at any instant loses nothing: what was not acknowledged comes again.
@@ -25,9 +26,7 @@ package final class Worker {
   /// Taken from the broker and refused by the stage because the store was away.
   private var offeredAgain: [Delivery] = []
   /// Settled by the stage; what they cause is not confirmed yet.
-  private var unconfirmed: [Pending] = []
-  /// What deliveries of a lost connection caused, of a stage that is not repeatable.
-  private var owed: [OutgoingMessage] = []
+  private var window = PublishWindow()
   private var spread = 0
   /// A mistake in the program that no single delivery is to blame for; the worker must end.
   package private(set) var defect: String?
@@ -56,7 +55,7 @@ package final class Worker {
   }
 
   /// Deliveries taken from the broker and not settled, and messages that are still to go out.
-  package var inHand: Int { stage.inHand + offeredAgain.count + unconfirmed.count + owed.count }
+  package var inHand: Int { stage.inHand + offeredAgain.count + window.count }
 
   /// What a turn waits for.
   package var descriptors: [(descriptor: Int32, events: Int16)] {
@@ -72,6 +71,8 @@ package final class Worker {
   package func turn(receiving: Bool = true) throws(BrokerLost) -> Bool {
     try link.open()
     try link.keepAlive()
+    // First, so that the broker sends on while the stage works.
+    var progress = try concludeConfirmed()
     let received = receiving ? try receive() : offeredAgain
     // Whatever the stage could not store stays with us or with it, unacknowledged.
     let offered = calls.offer(received)
@@ -79,14 +80,16 @@ package final class Worker {
     let advanced = calls.advance()
     defect = defect ?? advanced.defect
     note(storeTrouble: advanced.storeTrouble ?? offered.storeTrouble)
-    let settled = try settle(offered.settlements + advanced.settlements)
+    progress += try settle(offered.settlements + advanced.settlements)
+    try publish()
+    progress += try concludeConfirmed()
     if brokerTrouble != nil {
       log.info("broker is back")
       brokerTrouble = nil
     }
     backoff.reset()
     // What is refused again and again is no reason to go on without a pause.
-    return settled > 0 || (!received.isEmpty && offeredAgain.isEmpty)
+    return progress > 0 || (!received.isEmpty && offeredAgain.isEmpty)
   }
 
   private func note(storeTrouble trouble: String?) {
@@ -113,92 +116,73 @@ package final class Worker {
     link.close()
     stage.forgetWaiting()
     offeredAgain = []
-    owe(unconfirmed.map(\.settlement))
-    unconfirmed = []
+    window.lost()
     traces?.forget()
     return backoff.next()
   }
 
   // MARK: Settling
 
-  /// A settled delivery with what is published before it is acknowledged. Made once: offered again
-  /// after an alarm, the publisher knows the same messages again.
-  private struct Pending {
-    let settlement: Settlement
-    let messages: [OutgoingMessage]
-
-    var delivery: Delivery { settlement.delivery }
-  }
-
-  /// - Returns: how many were settled; the others stay in hand.
+  /// - Returns: how many were settled for good; the others wait for confirms.
   private func settle(_ settlements: [Settlement]) throws(BrokerLost) -> Int {
     let now = time.now()
-    // A delivery of an earlier connection comes again on this one; its copies must not go out too.
-    let current = settlements.filter { $0.delivery.tag.generation == link.generation }
-    owe(settlements.filter { $0.delivery.tag.generation != link.generation })
-    let pending =
-      unconfirmed + current.map { Pending(settlement: $0, messages: messages(for: $0, now: now)) }
-    unconfirmed = []
-    // First what waits for no confirm: nothing that the broker does to publishers delays it.
-    let settled = try conclude(pending.filter { $0.messages.isEmpty })
-    let publishing = pending.filter { !$0.messages.isEmpty }
-    if link.isBlocked {
-      unconfirmed = publishing
-      return settled
-    }
-    do throws(BrokerLost) {
-      try publishOwed()
-      return settled + (try conclude(try published(publishing)))
-    } catch {
-      owe(publishing.map(\.settlement))
-      throw error
-    }
-  }
-
-  private func owe(_ settlements: [Settlement]) {
-    guard !stage.isRepeatable else { return }
-    owed += settlements.flatMap(\.outgoing)
-  }
-
-  private func publishOwed() throws(BrokerLost) {
-    guard !owed.isEmpty else { return }
-    let outcomes = try link.publish(owed)
-    metrics.published.add(owed.count)
-    owed = zip(owed, outcomes).filter { $0.1 != .confirmed }.map(\.0)
-  }
-
-  /// - Returns: those whose messages are all confirmed; the others stay in hand.
-  private func published(_ pending: [Pending]) throws(BrokerLost) -> [Pending] {
-    let all = pending.flatMap(\.messages)
-    guard !all.isEmpty else { return [] }
-    var outcomes = try link.publish(all)[...]
-    metrics.published.add(all.count)
-    var confirmed: [Pending] = []
-    for one in pending {
-      let answers = outcomes.prefix(one.messages.count)
-      outcomes = outcomes.dropFirst(one.messages.count)
-      if let answer = answers.first(where: { $0 != .confirmed }) {
-        hold(one, answer)
+    var unawaited: [Settlement] = []
+    for settlement in settlements {
+      // A delivery of an earlier connection comes again on this one; its copies must not go out
+      // too.
+      guard settlement.delivery.tag.generation == link.generation else {
+        if !stage.isRepeatable { window.add(owed: settlement.outgoing) }
+        continue
+      }
+      let messages = messages(for: settlement, now: now)
+      if messages.isEmpty {
+        unawaited.append(settlement)
       } else {
-        confirmed.append(one)
+        window.add(settlement, messages, owing: !stage.isRepeatable)
       }
     }
-    return confirmed
+    // What waits for no confirm is not delayed by anything that the broker does to publishers.
+    try conclude(unawaited)
+    return unawaited.count
   }
 
-  private func conclude(_ pending: [Pending]) throws(BrokerLost) -> Int {
-    for one in pending { count(one.settlement) }
-    var (done, back): ([DeliveryTag], [DeliveryTag]) = ([], [])
-    for one in pending {
-      if one.settlement.disposition == .handBack {
-        back.append(one.delivery.tag)
-      } else {
-        done.append(one.delivery.tag)
-      }
+  /// Sends what may go now.
+  private func publish() throws(BrokerLost) {
+    while !link.isBlocked {
+      let next = window.next(at: time.elapsed())
+      guard !next.isEmpty else { return }
+      let numbers = try link.send(next)
+      window.sent(numbers)
+      metrics.published.add(numbers.count)
+      if numbers.count < next.count { return }
     }
-    try link.acknowledge(done)
-    try link.handBack(back)
-    return pending.count
+  }
+
+  /// - Returns: how many answers of the broker there were.
+  private func concludeConfirmed() throws(BrokerLost) -> Int {
+    let answers = link.takeAnswers()
+    guard !answers.isEmpty else { return 0 }
+    let (confirmed, refused) = window.answered(answers, at: time.elapsed())
+    for refusal in refused {
+      log.error(
+        "publish refused, kept in hand",
+        [
+          "message": refusal.delivery?.message.id ?? "of a lost connection",
+          "because": "\(refusal.outcome)",
+        ])
+      metrics.publishRefused.add()
+    }
+    try conclude(confirmed)
+    return answers.count
+  }
+
+  private func conclude(_ settlements: [Settlement]) throws(BrokerLost) {
+    guard !settlements.isEmpty else { return }
+    for settlement in settlements { count(settlement) }
+    let back = settlements.filter { $0.disposition == .handBack }
+    let done = back.isEmpty ? settlements : settlements.filter { $0.disposition != .handBack }
+    try link.acknowledge(done.map(\.delivery.tag))
+    if !back.isEmpty { try link.handBack(back.map(\.delivery.tag)) }
   }
 
   private func messages(for settlement: Settlement, now: UnixTime) -> [OutgoingMessage] {
@@ -219,17 +203,6 @@ package final class Worker {
     case .done, .stale, .superseded, .expired, .handBack:
       return caused
     }
-  }
-
-  /// The broker does not take what this one causes (a queue full, a binding gone, an alarm): it
-  /// stays in hand and is published again.
-  private func hold(_ pending: Pending, _ answer: PublishOutcome) {
-    unconfirmed.append(pending)
-    if case .held = answer { return }
-    log.error(
-      "publish refused, kept in hand",
-      ["message": pending.delivery.message.id, "because": "\(answer)"])
-    metrics.publishRefused.add()
   }
 
   private func count(_ settlement: Settlement) {
@@ -262,7 +235,7 @@ package final class Worker {
       while inHand > 0, defect == nil, time.elapsed() < end {
         if try !turn(receiving: false) { wait(.milliseconds(50)) }
       }
-      let rest = stage.giveUpWaiting() + offeredAgain + unconfirmed.map(\.delivery)
+      let rest = stage.giveUpWaiting() + offeredAgain + window.deliveries
       try link.handBack(rest.map(\.tag))
       log.info("drained", ["handed_back": "\(rest.count)"])
     } catch {

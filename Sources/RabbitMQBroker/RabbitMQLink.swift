@@ -14,7 +14,7 @@ package final class RabbitMQLink: BrokerLink {
   private let name: String
   private let limits: BrokerLimits
   private let time: any TimeSource
-  private let publisher: RabbitMQPublisher
+  private let publishing: PublishingChannel
   private var consumer: AMQPConnection?
   private var consumerTag: String?
   package private(set) var generation = 0
@@ -37,7 +37,7 @@ package final class RabbitMQLink: BrokerLink {
     self.name = name
     self.limits = limits
     self.time = time
-    publisher = RabbitMQPublisher(
+    publishing = PublishingChannel(
       address, name: "\(name) out", limits: limits, time: time, log: log)
     leftover = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     precondition(leftover >= 0, "no descriptor left for a link")
@@ -45,16 +45,16 @@ package final class RabbitMQLink: BrokerLink {
 
   deinit { Glibc.close(leftover) }
 
-  package var isBlocked: Bool { publisher.isBlocked }
+  package var isBlocked: Bool { publishing.blockedBecause != nil }
 
   package var descriptors: [Int32] {
-    [consumer?.descriptor, publisher.descriptor, leftover].compactMap { $0 }
+    [consumer?.descriptor, publishing.descriptor, leftover].compactMap { $0 }
   }
 
   package func open() throws(BrokerLost) {
     guard consumer == nil else { return }
     do throws(BrokerLost) {
-      try publisher.open()
+      try publishing.open()
       try openConsumer()
     } catch {
       abandon()
@@ -87,13 +87,13 @@ package final class RabbitMQLink: BrokerLink {
   package func close() {
     consumer?.close()
     forgetConsumer()
-    publisher.close()
+    publishing.close()
   }
 
   private func abandon() {
     consumer?.abandon()
     forgetConsumer()
-    publisher.abandon()
+    publishing.abandon()
   }
 
   private func forgetConsumer() {
@@ -133,7 +133,7 @@ extension RabbitMQLink {
   package func keepAlive() throws(BrokerLost) {
     try connected { consumer throws(BrokerLost) in
       while let event = try consumer.next(within: .zero) { try take(event) }
-      try publisher.keepAlive()
+      try publishing.keepAlive()
     }
     tellLeftover()
   }
@@ -204,13 +204,15 @@ extension RabbitMQLink {
 // MARK: Out
 
 extension RabbitMQLink {
-  package func publish(_ messages: [OutgoingMessage]) throws(BrokerLost) -> [PublishOutcome] {
+  package func send(_ messages: [OutgoingMessage]) throws(BrokerLost) -> Range<UInt64> {
     guard consumer != nil else { throw BrokerLost("not connected") }
     do throws(BrokerLost) {
-      return try publisher.publish(messages)
+      return try publishing.send(messages)
     } catch {
       abandon()
       throw error
     }
   }
+
+  package func takeAnswers() -> [PublishAnswer] { publishing.takeAnswers() }
 }

@@ -69,9 +69,11 @@ import Vocabulary
     #expect(try worker.turn() == false, "no reason to go on without a pause")
     #expect(stage.taken.count == 2, "the stage is not asked again")
     broker.refusal = { _ in nil }
+    #expect(try worker.turn() == false, "not before its wait is over")
+    time.advance(by: PublishWindow.refusedWait)
     #expect(try worker.turn())
     #expect(left == 0)
-    #expect(broker.messages(in: "build").count == 2)
+    #expect(broker.messages(in: "build").map(\.id) == ["next of b", "next of a"])
     #expect(metrics.text().contains("lockstep_stage_publish_refused_total"))
   }
 
@@ -82,6 +84,7 @@ import Vocabulary
     _ = try worker.turn()
     #expect(link.unsettledCount == 1)
     broker.bind("build")
+    time.advance(by: PublishWindow.refusedWait)
     _ = try worker.turn()
     #expect(left == 0)
   }
@@ -212,6 +215,7 @@ import Vocabulary
     _ = try worker.turn()
     #expect(worker.inHand == 2, "it came again, and what it caused is still to go out")
     broker.refusal = { _ in nil }
+    time.advance(by: PublishWindow.refusedWait)
     for _ in 0..<3 { _ = try worker.turn() }
     #expect(broker.messages(in: "build").map(\.id) == ["next of a"])
     #expect(link.unsettledCount == 1 && link.staleTags.isEmpty)

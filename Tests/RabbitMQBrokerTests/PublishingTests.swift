@@ -142,4 +142,60 @@ import Vocabulary
       try publisher.publish([world.job("a", for: .apns)])
     }
   }
+
+  // MARK: Without waiting
+
+  @Test func `what is sent without waiting is answered by its number, each once`() throws {
+    let world = try TestTopology()
+    let link = try world.link(.apns)
+    defer { link.close() }
+    let job = world.job("a", for: .apns)
+    let unbound = OutgoingMessage(
+      exchange: job.exchange, routingKey: "nobody", message: job.message)
+    let first = try link.send([job, unbound])
+    let long = world.job(String(repeating: "i", count: 256), for: .apns)
+    let second = try link.send([long, world.job("b", for: .apns)])
+    #expect((first, second) == (1..<3, 3..<5))
+    var answers: [UInt64: [PublishOutcome]] = [:]
+    #expect(
+      becomesTrue {
+        _ = try? link.keepAlive()
+        for answer in link.takeAnswers() {
+          answers[answer.number, default: []].append(answer.outcome)
+        }
+        return answers.count == 4
+      })
+    #expect(
+      answers == [
+        1: [.confirmed], 2: [.returned(because: "312 NO_ROUTE")],
+        3: [.refused(because: "message_id has 256 bytes, at most 255 are wanted")],
+        4: [.confirmed],
+      ])
+    link.close()
+    try link.open()
+    #expect(try link.send([job]) == 1..<2, "another connection counts anew")
+  }
+
+  @Test func `no more are sent than may wait for their answer`() throws {
+    var limits = BrokerLimits()
+    limits.window = 10
+    let world = try TestTopology()
+    let link = try world.link(.apns, limits: limits)
+    defer { link.close() }
+    let jobs = (0..<25).map { world.job("m\($0)", for: .apns) }
+    // Not yet read, an answer makes no room.
+    #expect(try link.send(Array(jobs.prefix(8))).count == 8)
+    var sent = 8
+    let deadline = SystemTime().elapsed() + .seconds(10)
+    var answered = 0
+    while answered < jobs.count, SystemTime().elapsed() < deadline {
+      sent += try link.send(Array(jobs[sent...])).count
+      answered += link.takeAnswers().count
+      #expect(sent - answered <= 10)
+      link.waitReadable(until: SystemTime().elapsed() + .milliseconds(100))
+      try link.keepAlive()
+    }
+    #expect((sent, answered) == (25, 25))
+    #expect(try link.take(25).count == 25)
+  }
 }

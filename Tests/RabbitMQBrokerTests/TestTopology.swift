@@ -66,6 +66,22 @@ struct TestTopology {
 }
 
 extension RabbitMQLink {
+  /// Sends all and waits for the broker's answers.
+  ///
+  /// - Returns: them in the order given.
+  func publish(_ messages: [OutgoingMessage]) throws(BrokerLost) -> [PublishOutcome] {
+    var numbers: [UInt64] = []
+    var outcomes: [UInt64: PublishOutcome] = [:]
+    while outcomes.count < messages.count {
+      numbers += try send(Array(messages[numbers.count...]))
+      for answer in takeAnswers() { outcomes[answer.number] = answer.outcome }
+      guard outcomes.count < messages.count else { break }
+      waitReadable(until: SystemTime().elapsed() + .milliseconds(200))
+      try keepAlive()
+    }
+    return numbers.compactMap { outcomes[$0] }
+  }
+
   /// Takes `count` deliveries, waiting on the descriptors alone, at most `limit`.
   func take(
     _ count: Int, atOnce: Int = 100, within limit: Duration = .seconds(20),

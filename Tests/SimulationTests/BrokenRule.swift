@@ -10,6 +10,10 @@ enum BrokenRule: String, CaseIterable {
   case acknowledgesBeforeConfirm
   /// What the broker refused or returned counts as published.
   case believesRefusedPublishes
+  /// The broker's answers count for other messages than they are about.
+  case mistakesAnswers
+  /// What a lost connection heard counts for what the next one sends.
+  case believesAnswersOfLostConnection
   /// The relay takes events out of the outbox before the broker has confirmed them.
   case removesBeforeConfirm
   /// The table of starts is not kept.

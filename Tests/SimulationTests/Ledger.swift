@@ -17,6 +17,8 @@ final class Ledger {
   private(set) var acceptedAt: [String: Int] = [:]
   /// Types of the messages that were given up because their deadline had passed.
   private(set) var expiredTypes: Set<String> = []
+  /// Every message that the broker has taken.
+  private var stored: Set<Stored> = []
   /// What must never happen, noticed when it did.
   private(set) var violations: [String] = []
   /// Rises with each commit.
@@ -40,6 +42,25 @@ final class Ledger {
     }
   }
 
+  private struct Stored: Hashable {
+    let exchange: String
+    let message: String
+  }
+
+  func stored(_ outgoing: OutgoingMessage) {
+    stored.insert(Stored(exchange: outgoing.exchange, message: outgoing.message.id))
+  }
+
+  /// An acknowledgement is a promise that nothing it caused can be lost.
+  func acknowledged(_ settlement: Settlement, by stage: StageName) {
+    settled(settlement.delivery.message, by: stage, as: settlement.disposition)
+    for outgoing in settlement.outgoing
+    where !stored.contains(Stored(exchange: outgoing.exchange, message: outgoing.message.id)) {
+      violated(
+        "\(stage.rawValue) acknowledged before the broker had \(outgoing.message.type)")
+    }
+  }
+
   func violated(_ what: String) { violations.append(what) }
 }
 
@@ -49,7 +70,7 @@ final class LedgerStage: Stage {
   private let ledger: Ledger
   private let broken: BrokenRule?
   private let onDecided: (Settlement) -> Void
-  private var decided: [DeliveryTag: (message: Message, disposition: Disposition)] = [:]
+  private var decided: [DeliveryTag: Settlement] = [:]
 
   init(
     _ inner: any Stage, ledger: Ledger, broken: BrokenRule?,
@@ -81,15 +102,14 @@ final class LedgerStage: Stage {
   func advance() throws -> [Settlement] { noted(try inner.advance()) }
 
   func acknowledged(_ tag: DeliveryTag) {
-    guard let (message, disposition) = decided.removeValue(forKey: tag) else { return }
-    ledger.settled(message, by: name, as: disposition)
+    guard let settlement = decided.removeValue(forKey: tag) else { return }
+    ledger.acknowledged(settlement, by: name)
   }
 
   private func noted(_ settlements: [Settlement]) -> [Settlement] {
     for settlement in settlements {
-      let delivery = settlement.delivery
       onDecided(settlement)
-      decided[delivery.tag] = (delivery.message, settlement.disposition)
+      decided[settlement.delivery.tag] = settlement
     }
     return settlements
   }

@@ -2,7 +2,7 @@ import Pipeline
 import TestSupport
 
 /// A broker link of a process that may die, on a connection that may be lost, at any call.
-final class MortalLink: BrokerLink {
+final class MortalLink: BrokerLink, Publisher {
   private let inner: FakeLink
   private let broker: FakeBroker
   private let life: Life
@@ -10,6 +10,11 @@ final class MortalLink: BrokerLink {
   private let broken: BrokenRule?
   /// Told of each delivery once the broker has taken its acknowledgement.
   private let onAcknowledged: (DeliveryTag) -> Void
+  /// Still on their way from the broker.
+  private var answers: [PublishAnswer] = []
+  /// The numbers of what the broker has taken, and of what it took on the connection before.
+  private var heard: Set<UInt64> = []
+  private var heardBefore: Set<UInt64> = []
 
   init(
     _ inner: FakeLink, of broker: FakeBroker, life: Life, chaos: Chaos, broken: BrokenRule?,
@@ -21,13 +26,19 @@ final class MortalLink: BrokerLink {
     self.chaos = chaos
     self.broken = broken
     self.onAcknowledged = onAcknowledged
+    inner.isReadLate = { chaos.strikes(onceIn: 3) }
   }
 
   var generation: Int { inner.generation }
   var descriptors: [Int32] { [] }
   var isBlocked: Bool { inner.isBlocked }
   var staleTags: [DeliveryTag] { inner.staleTags }
-  func close() { inner.close() }
+
+  func close() {
+    answers = []
+    if broken == .believesAnswersOfLostConnection { heardBefore = heard }
+    inner.close()
+  }
 
   func open() throws(BrokerLost) {
     try alive("before open")
@@ -64,6 +75,48 @@ final class MortalLink: BrokerLink {
     try alive("after publish")
     try connected()
     return broken == .believesRefusedPublishes ? outcomes.map { _ in .confirmed } : outcomes
+  }
+
+  func send(_ messages: [OutgoingMessage]) throws(BrokerLost) -> Range<UInt64> {
+    try alive("before send")
+    if !inner.isBlocked, chaos.strikes(onceIn: 25) {
+      broker.messagesStoredBeforeLoss = chaos.number(in: 0...messages.count)
+    }
+    if !inner.isBlocked, chaos.strikes(onceIn: 60) { broker.blocksOnPublish = true }
+    defer {
+      broker.messagesStoredBeforeLoss = nil
+      broker.blocksOnPublish = false
+    }
+    let numbers = try inner.send(messages)
+    answers += numbers.filter(heardBefore.contains).map {
+      PublishAnswer(number: $0, outcome: .confirmed)
+    }
+    try alive("after send")
+    try connected()
+    return numbers
+  }
+
+  /// Answers come late, some before others.
+  func takeAnswers() -> [PublishAnswer] {
+    let new = inner.takeAnswers()
+    heard.formUnion(new.filter { $0.outcome == .confirmed }.map(\.number))
+    answers += new
+    if broken == .believesRefusedPublishes {
+      answers = answers.map { PublishAnswer(number: $0.number, outcome: .confirmed) }
+    }
+    if broken == .mistakesAnswers {
+      answers = zip(answers, answers.map(\.outcome).reversed()).map {
+        PublishAnswer(number: $0.number, outcome: $1)
+      }
+    }
+    guard chaos.isOn, !answers.isEmpty else {
+      defer { answers = [] }
+      return answers
+    }
+    answers.shuffle(using: &chaos.random)
+    let come = chaos.number(in: 0...answers.count)
+    defer { answers.removeFirst(come) }
+    return Array(answers.prefix(come))
   }
 
   func acknowledge(_ tags: [DeliveryTag]) throws(BrokerLost) {

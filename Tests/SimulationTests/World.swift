@@ -45,6 +45,7 @@ final class World {
     self.broken = broken
     sessionIDs = SessionIDs(seed: seed)
     broker = FakeBroker(time: time)
+    broker.onStored = { [ledger] in ledger.stored($0) }
     var fleet = Fleet(rules: try Keys.rules(), seed: seed)
     for (user, name) in [(Samples.dennis, "d1"), (Samples.mara, "m1"), (Samples.mara, "m2")] {
       _ = try fleet.add(

@@ -50,6 +50,8 @@ package final class FakeBroker {
   package var messagesStoredBeforeLoss: Int?
   /// Called for every message that reaches an exchange.
   package var onPublish: (OutgoingMessage) -> Void = { _ in }
+  /// Called for every message that a queue or a rung has taken.
+  package var onStored: (OutgoingMessage) -> Void = { _ in }
   /// What RabbitMQ would have closed a channel for; must stay empty.
   package internal(set) var violations: [String] = []
 
@@ -173,6 +175,7 @@ package final class FakeBroker {
     guard !targets.isEmpty else { return .returned(because: "312 NO_ROUTE") }
     if let reason = refusal(outgoing) { return .refused(because: reason) }
     for queue in targets { queues[queue, default: []].append(stored) }
+    onStored(outgoing)
     return .confirmed
   }
 
@@ -183,6 +186,7 @@ package final class FakeBroker {
     if let reason = refusal(outgoing) { return .refused(because: reason) }
     rung.waiting.append((time.elapsed() + rung.wait, stored))
     rungs[outgoing.exchange] = rung
+    onStored(outgoing)
     return .confirmed
   }
 

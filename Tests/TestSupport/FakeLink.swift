@@ -2,7 +2,7 @@ import Pipeline
 import Vocabulary
 
 /// A connection to a ``FakeBroker``: a worker's link when it has a queue, else only a publisher.
-package final class FakeLink: BrokerLink {
+package final class FakeLink: BrokerLink, Publisher {
   private enum State { case closed, open, cut }
 
   private let broker: FakeBroker
@@ -13,6 +13,12 @@ package final class FakeLink: BrokerLink {
   /// Handed out on this connection and not settled, in order.
   private var unsettled: [(number: UInt64, stored: FakeBroker.Stored)] = []
   private var isReceiving = false
+  private var lastSent: UInt64 = 0
+  /// Whether the broker reads what is sent now only when the link is next kept alive.
+  package var isReadLate: () -> Bool = { false }
+  /// Sent, and not read by the broker yet: by one that blocks not before the alarm is over.
+  private var unread: [(number: UInt64, message: OutgoingMessage)] = []
+  private var answers: [PublishAnswer] = []
 
   package private(set) var generation = 0
   /// Tags of earlier connections that somebody tried to settle on this one: dropped, and counted.
@@ -37,11 +43,46 @@ package final class FakeLink: BrokerLink {
     state = .open
     generation += 1
     lastTag = 0
+    lastSent = 0
+    unread = []
+    answers = []
     isReceiving = queue != nil
     broker.connected(self)
   }
 
-  package func keepAlive() throws(BrokerLost) { try check() }
+  package func keepAlive() throws(BrokerLost) {
+    try check()
+    try readUnread()
+  }
+
+  package func send(_ messages: [OutgoingMessage]) throws(BrokerLost) -> Range<UInt64> {
+    try check()
+    guard !broker.isBlocked else { return lastSent + 1..<lastSent + 1 }
+    windows.append(messages)
+    for message in messages {
+      lastSent += 1
+      unread.append((lastSent, message))
+    }
+    if broker.blocksOnPublish {
+      broker.blocksOnPublish = false
+      broker.isBlocked = true
+    }
+    if !isReadLate() { try readUnread() }
+    return lastSent + 1 - UInt64(messages.count)..<lastSent + 1
+  }
+
+  package func takeAnswers() -> [PublishAnswer] {
+    defer { answers = [] }
+    return answers
+  }
+
+  /// A blocked broker reads nothing from a publisher: no confirm comes.
+  private func readUnread() throws(BrokerLost) {
+    guard !broker.isBlocked else { return }
+    defer { unread = [] }
+    let outcomes = try stored(unread.map(\.message))
+    answers += zip(unread, outcomes).map { PublishAnswer(number: $0.number, outcome: $1) }
+  }
 
   package func publish(_ messages: [OutgoingMessage]) throws(BrokerLost) -> [PublishOutcome] {
     try check()
@@ -52,6 +93,11 @@ package final class FakeLink: BrokerLink {
     }
     if broker.isBlocked { return messages.map { _ in .held(because: "memory") } }
     windows.append(messages)
+    return try stored(messages)
+  }
+
+  private func stored(_ messages: [OutgoingMessage]) throws(BrokerLost) -> [PublishOutcome] {
+    guard !messages.isEmpty else { return [] }
     var outcomes: [PublishOutcome] = []
     for message in messages {
       if let left = broker.messagesStoredBeforeLoss {

@@ -123,31 +123,58 @@ package struct BrokerLost: Error, Hashable, CustomStringConvertible {
   package var description: String { reason }
 }
 
-/// Publishes with confirms. Owned by one thread.
-package protocol Publisher: AnyObject {
+/// The broker's word on a message that was sent without waiting for it.
+package struct PublishAnswer: Hashable, Sendable {
+  /// As ``BrokerLink/send(_:)`` gave it.
+  package let number: UInt64
+  /// Never ``PublishOutcome/held(because:)``: what was sent waits until an alarm is over.
+  package let outcome: PublishOutcome
+
+  package init(number: UInt64, outcome: PublishOutcome) {
+    self.number = number
+    self.outcome = outcome
+  }
+}
+
+/// A connection on which messages are published with confirms. Owned by one thread.
+package protocol PublishingConnection: AnyObject {
   /// Connects. Does nothing when connected.
   func open() throws(BrokerLost)
-  /// Publishes all and waits until the broker has answered for each.
-  ///
-  /// - Returns: one outcome per message, in the order given.
-  func publish(_ messages: [OutgoingMessage]) throws(BrokerLost) -> [PublishOutcome]
-  /// Sends and checks heartbeats, reads what the broker says unasked (blocked, unblocked, closed).
+  /// Sends and checks heartbeats, reads what the broker says unasked (blocked, unblocked, closed,
+  /// its answers to what was sent).
   func keepAlive() throws(BrokerLost)
   /// True while the broker asked publishers to hold (memory or disk alarm).
   var isBlocked: Bool { get }
   func close()
 }
 
+/// Publishes and waits for the broker's word.
+package protocol Publisher: PublishingConnection {
+  /// Publishes all and waits until the broker has answered for each.
+  ///
+  /// - Returns: one outcome per message, in the order given.
+  func publish(_ messages: [OutgoingMessage]) throws(BrokerLost) -> [PublishOutcome]
+}
+
 /// One worker's hold on its queue and on the way out: a connection to consume and a connection to
 /// publish, so that a broker that blocks publishers still takes acknowledgements. Owned by one
 /// thread.
-package protocol BrokerLink: Publisher {
+package protocol BrokerLink: PublishingConnection {
   /// Counts the connections made, from 1; 0 before the first.
   var generation: Int { get }
   /// Descriptors that become readable when ``receive(atMost:)`` may have something.
   var descriptors: [Int32] { get }
   /// What has arrived, without waiting. Empty when nothing has.
   func receive(atMost count: Int) throws(BrokerLost) -> [Delivery]
+  /// Sends as many of these as may go now, from the first on, and waits for no answer: fewer than
+  /// all while the broker asks to hold, or once too many wait for their answer.
+  ///
+  /// - Returns: the numbers of those that went, in the order given. They count from 1 on each
+  ///   connection.
+  func send(_ messages: [OutgoingMessage]) throws(BrokerLost) -> Range<UInt64>
+  /// What the broker has answered to messages sent on this connection, as far as it was read: each
+  /// once, in any order. A connection on which an answer is overdue is lost.
+  func takeAnswers() -> [PublishAnswer]
   /// Acknowledges; tags of an earlier generation are dropped without a word to the broker.
   func acknowledge(_ tags: [DeliveryTag]) throws(BrokerLost)
   /// Gives back to the queue, unchanged, for another worker.

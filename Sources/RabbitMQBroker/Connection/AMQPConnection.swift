@@ -130,6 +130,21 @@ extension AMQPConnection {
     if status < 0 { throw lost(Self.text(status)) }
   }
 
+  /// Runs `body`, which sends many messages, and has the kernel put them into few packets: one for
+  /// each message costs both sides more than the message. The last goes at the end.
+  func gathering<Result>(_ body: () throws(BrokerLost) -> Result) throws(BrokerLost) -> Result {
+    gather(1)
+    defer { gather(0) }
+    return try body()
+  }
+
+  private func gather(_ flag: Int32) {
+    var flag = flag
+    // A closed socket refuses, and gathers nothing either.
+    _ = setsockopt(
+      descriptor, Int32(IPPROTO_TCP), TCP_CORK, &flag, socklen_t(MemoryLayout<Int32>.size))
+  }
+
   /// Waits for the next thing that the broker says, at most `limit`; zero only looks. Sends and
   /// checks heartbeats.
   ///

@@ -12,38 +12,49 @@ struct ConfirmWindow {
   }
 
   private struct Entry {
+    let number: UInt64
     let key: Key
+    let sentAt: Duration
     var returnedBecause: String?
-    var outcome: PublishOutcome?
+    var isAnswered = false
   }
 
+  /// After so many answered entries their memory is given back.
+  private static let answeredMax = 512
+
   /// The tag of the first entry; tags count all messages of a channel from 1.
-  private var firstTag: UInt64
+  private var firstTag: UInt64 = 1
   private var entries: [Entry] = []
   /// Entries below are all answered: multiple confirms need not look at them again.
   private var answeredBelow = 0
+  private var answers: [PublishAnswer] = []
 
   /// How many wait for their confirm.
   private(set) var outstanding = 0
+  /// The number of the next message: those that cannot be sent have one too.
+  private(set) var nextNumber: UInt64 = 1
 
-  /// - Parameter nextTag: what the channel gives to the next message.
-  init(nextTag: UInt64) { firstTag = nextTag }
+  /// When the one that has waited longest was sent; nil when none waits.
+  var oldestSentAt: Duration? {
+    outstanding == 0 ? nil : entries[answeredBelow].sentAt
+  }
 
-  /// The tag of the next message.
-  var nextTag: UInt64 { firstTag + UInt64(entries.count) }
-
-  /// In the order published; nil where the broker has not answered.
-  var outcomes: [PublishOutcome?] { entries.map(\.outcome) }
-
-  mutating func published(_ key: Key) {
-    entries.append(Entry(key: key))
+  mutating func sent(_ key: Key, at moment: Duration) {
+    entries.append(Entry(number: nextNumber, key: key, sentAt: moment))
+    nextNumber += 1
     outstanding += 1
+  }
+
+  /// This one never went out.
+  mutating func unsendable(because reason: String) {
+    answers.append(PublishAnswer(number: nextNumber, outcome: .refused(because: reason)))
+    nextNumber += 1
   }
 
   /// Returns of messages that nobody waits for are ignored.
   mutating func returned(_ key: Key, because reason: String) {
-    let place = entries.firstIndex {
-      $0.key == key && $0.outcome == nil && $0.returnedBecause == nil
+    let place = entries.indices.dropFirst(answeredBelow).first {
+      entries[$0].key == key && !entries[$0].isAnswered && entries[$0].returnedBecause == nil
     }
     if let place { entries[place].returnedBecause = reason }
   }
@@ -60,18 +71,28 @@ struct ConfirmWindow {
     }
   }
 
+  /// What was answered since the last call, each message once.
+  mutating func takeAnswers() -> [PublishAnswer] {
+    defer { answers = [] }
+    return answers
+  }
+
   /// Tags outside of the window are ignored.
   private mutating func answer(_ tag: UInt64, multiple: Bool, _ outcome: (Entry) -> PublishOutcome)
   {
-    guard tag >= firstTag, tag < nextTag else { return }
+    guard tag >= firstTag, tag < firstTag + UInt64(entries.count) else { return }
     let last = Int(tag - firstTag)
     for place in multiple ? answeredBelow...max(last, answeredBelow) : last...last
-    where place <= last && entries[place].outcome == nil {
-      entries[place].outcome = outcome(entries[place])
+    where place <= last && !entries[place].isAnswered {
+      entries[place].isAnswered = true
+      let entry = entries[place]
+      answers.append(PublishAnswer(number: entry.number, outcome: outcome(entry)))
       outstanding -= 1
     }
-    while answeredBelow < entries.count, entries[answeredBelow].outcome != nil {
-      answeredBelow += 1
-    }
+    while answeredBelow < entries.count, entries[answeredBelow].isAnswered { answeredBelow += 1 }
+    guard answeredBelow == entries.count || answeredBelow >= Self.answeredMax else { return }
+    firstTag += UInt64(answeredBelow)
+    entries.removeFirst(answeredBelow)
+    answeredBelow = 0
   }
 }

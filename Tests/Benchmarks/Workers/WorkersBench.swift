@@ -49,7 +49,8 @@ struct WorkersBench {
       metrics: Metrics())
     let meter = Meter()
     var memory = MemoryCurve()
-    while stage.done < messages {
+    // Done is what is acknowledged, as with the forwarder.
+    while stage.done < messages || worker.inHand > 0 {
       let happened = try worker.turn()
       memory.look(share: Double(stage.done) / Double(messages))
       if let defect = worker.defect { throw TransportBench.Refused(description: defect) }

@@ -87,11 +87,18 @@ extension EndToEnd {
     /// acknowledged.
     private func putOnRungs(_ stage: StageName) throws {
       let route = routes[stage]
+      let address = try BrokerAddress(url: installation.broker.url)
       let link = RabbitMQLink(
-        try BrokerAddress(url: installation.broker.url), queue: route.queue, prefetch: 100,
-        name: "rungs", time: SystemTime(), log: .discarding)
-      defer { link.close() }
+        address, queue: route.queue, prefetch: 100, name: "rungs", time: SystemTime(),
+        log: .discarding)
+      let publisher = RabbitMQPublisher(
+        address, name: "rungs", time: SystemTime(), log: .discarding)
+      defer {
+        link.close()
+        publisher.close()
+      }
       try link.open()
+      try publisher.open()
       var moved = 0
       let count = try #require(installation.waitingMessages()[route.queue])
       try installation.wait(for: "\(count) messages of \(stage.rawValue)") {
@@ -99,7 +106,7 @@ extension EndToEnd {
         let copies = deliveries.enumerated().map { place, delivery in
           copy(of: delivery, number: moved + place, route)
         }
-        #expect(try link.publish(copies).allSatisfy { $0 == .confirmed })
+        #expect(try publisher.publish(copies).allSatisfy { $0 == .confirmed })
         try link.acknowledge(deliveries.map(\.tag))
         moved += deliveries.count
         return moved >= count
