@@ -41,22 +41,15 @@ extension ActivityState {
     return ActivityKey(String(context.text.dropFirst(channelPrefix.count)))
   }
 
-  /// Where its pushes go: the tokens that are registered for it; of a channel's state the channel,
-  /// which is noted as one when it is first needed.
-  func addressees(
-    _ registered: [Registration], in transaction: any StoreTransaction, now: UnixTime
-  ) throws -> [Registration] {
-    guard isOfChannel, let channel = extras?.channel else { return registered }
-    let address = try channel.address()
-    if let known = registered.first(where: { $0.token == address && $0.userID == userID }) {
-      return [known]
-    }
-    let row = Registration(
-      userID: userID, token: address, kind: .update, contextKey: contextKey,
+  /// The channel that this is the state of, as an address among tokens; nil of a card's state.
+  ///
+  /// - Throws: `PushTokenError` when the channel's id spells no address.
+  func channelAddress(now: UnixTime) throws(PushTokenError) -> Registration? {
+    guard isOfChannel, let channel = extras?.channel else { return nil }
+    return Registration(
+      userID: userID, token: try channel.address(), kind: .update, contextKey: contextKey,
       attributesType: attributesType, environment: channel.environment,
       bundleID: channel.bundleID, registeredAt: now)
-    try transaction.register(row)
-    return [row]
   }
 }
 

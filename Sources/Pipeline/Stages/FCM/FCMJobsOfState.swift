@@ -3,12 +3,36 @@ import Foundation
 import Pushes
 import Vocabulary
 
-/// The FCM jobs that bring cards' newest states to Android phones.
+/// What the store knows about the Android phones of a batch's users, and the FCM jobs that bring
+/// cards' newest states to them.
 ///
 /// Each message carries the whole card, so that none depends on another: the first that FCM has
 /// not taken yet is a `start`, which rings; whatever it replaces is not missed.
-struct FCMJobs {
-  let transaction: any StoreTransaction
+struct AndroidKnowledge {
+  private struct Card: Hashable {
+    let context: ContextKey
+    let token: FCMToken
+  }
+
+  private let phones: [UserID: [FCMRegistration]]
+  private var dismissed: Set<ContextKey> = []
+  /// The cards that FCM has taken.
+  private var shown: Set<Card> = []
+
+  /// - Throws: ``StoreError``.
+  init(of states: [ActivityState], in transaction: any StoreTransaction) throws {
+    phones = try transaction.fcmRegistrations(of: Array(Set(states.map(\.userID))))
+    guard !phones.isEmpty else { return }
+    let contexts = Dictionary(states.map { ($0.contextKey, $0.userID) }) { first, _ in first }
+      .filter { phones[$0.value] != nil }
+    dismissed = try transaction.dismissed(among: Array(contexts.keys))
+    for (context, user) in contexts {
+      for phone in phones[user] ?? []
+      where try transaction.deliveredRev(of: context, to: phone.token) != nil {
+        shown.insert(Card(context: context, token: phone.token))
+      }
+    }
+  }
 
   struct Due {
     let state: ActivityState
@@ -16,33 +40,15 @@ struct FCMJobs {
   }
 
   /// One job for each Android phone of each card's user.
-  ///
-  /// - Throws: ``StoreError``.
-  func jobs(for states: [ActivityState]) throws -> [Due] {
-    guard !states.isEmpty else { return [] }
-    let phones = try transaction.fcmRegistrations(of: Array(Set(states.map(\.userID))))
-    guard !phones.isEmpty else { return [] }
-    let dismissed = try transaction.dismissed(among: states.map(\.contextKey))
-    return try states.flatMap { state in
-      try (phones[state.userID] ?? []).compactMap { phone in
-        let delivered = try transaction.deliveredRev(of: state.contextKey, to: phone.token)
+  func jobs(for states: [ActivityState]) -> [Due] {
+    states.flatMap { state in
+      (phones[state.userID] ?? []).compactMap { phone in
+        let isShown = shown.contains(Card(context: state.contextKey, token: phone.token))
         // Whoever swiped a card away does not want it back.
-        if delivered == nil, state.event != .end, dismissed.contains(state.contextKey) {
-          return nil
-        }
-        return Due(state: state, job: state.fcmJob(to: phone, isShown: delivered != nil))
+        if !isShown, state.event != .end, dismissed.contains(state.contextKey) { return nil }
+        return Due(state: state, job: state.fcmJob(to: phone, isShown: isShown))
       }
     }
-  }
-
-  /// A phone whose token came late gets its user's cards as they are.
-  ///
-  /// - Throws: ``StoreError``.
-  func jobs(after registered: TokenRegistered, now: UnixTime) throws -> [Due] {
-    guard registered.kind == TokenRegistered.fcmKind else { return [] }
-    let states = try transaction.liveActivityStates(of: registered.userID)
-    return try jobs(for: states.filter { $0.deadline > now })
-      .filter { $0.job.token.fingerprint == registered.tokenFingerprint }
   }
 }
 
