@@ -17,15 +17,20 @@ extension SQLiteTransaction {
   }
 
   func save(_ states: [ActivityState]) throws {
-    let statement = try connection.prepared(ActivitySQL.save)
-    for state in states {
-      try statement.run(
-        state.contextKey, state.sessionID, state.userID, state.rev, state.event,
-        JSONText(data: state.contentState), state.attributesType,
-        state.attributes.map(JSONText.init), state.alertTitle, state.alertBody, state.staleAt,
-        state.dismissAt, state.deadline, state.causedAt, state.traceparent,
-        state.extras.map { JSONText(data: JSON.encoded($0)) })
-    }
+    let (update, replace) = (
+      try connection.prepared(ActivitySQL.update), try connection.prepared(ActivitySQL.replace)
+    )
+    for state in states where try save(state, by: update) == 0 { try save(state, by: replace) }
+  }
+
+  @discardableResult
+  private func save(_ state: ActivityState, by statement: PreparedStatement) throws -> Int {
+    try statement.run(
+      state.contextKey, state.sessionID, state.userID, state.rev, state.event,
+      JSONText(data: state.contentState), state.attributesType,
+      state.attributes.map(JSONText.init), state.alertTitle, state.alertBody, state.staleAt,
+      state.dismissAt, state.deadline, state.causedAt, state.traceparent,
+      state.extras.map { JSONText(data: JSON.encoded($0)) })
   }
 
   func save(_ report: PhoneReport) throws {
@@ -80,7 +85,25 @@ enum ActivitySQL: String, SQLText {
     FROM activity_state WHERE user_id = ? AND event = 'update'
     ORDER BY caused_at_ms, context_key
     """
-  case save = """
+  /// Inserts, or changes the row where it is: no index has to follow, which is most of the work of
+  /// replacing it. Changes nothing when the card's event or owner is another: an index tells of
+  /// them.
+  case update = """
+    INSERT INTO activity_state (context_key, session_id, user_id, rev, event,
+      content_state, attributes_type, attributes, alert_title, alert_body, stale_at_ms,
+      dismiss_at_ms, deadline_ms, caused_at_ms, traceparent, extras)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (context_key) DO UPDATE SET
+      rev = excluded.rev, content_state = excluded.content_state,
+      attributes_type = excluded.attributes_type, attributes = excluded.attributes,
+      alert_title = excluded.alert_title, alert_body = excluded.alert_body,
+      stale_at_ms = excluded.stale_at_ms, dismiss_at_ms = excluded.dismiss_at_ms,
+      deadline_ms = excluded.deadline_ms, caused_at_ms = excluded.caused_at_ms,
+      traceparent = excluded.traceparent, extras = excluded.extras
+    WHERE event = excluded.event AND user_id = excluded.user_id
+      AND session_id = excluded.session_id
+    """
+  case replace = """
     INSERT OR REPLACE INTO activity_state (context_key, session_id, user_id, rev, event,
       content_state, attributes_type, attributes, alert_title, alert_body, stale_at_ms,
       dismiss_at_ms, deadline_ms, caused_at_ms, traceparent, extras)
