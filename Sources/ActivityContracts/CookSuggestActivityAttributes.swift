@@ -32,12 +32,13 @@ public struct CookSuggestActivityAttributes: Codable, Hashable, Sendable {
     "cooksuggest:\(sessionID):\(userID)"
   }
 
+  /// Writes the keys in their order, which JSON with sorted keys then need not look for.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(sessionId, forKey: .sessionId)
     try container.encode(date, forKey: .date)
+    try container.encode(partnerEmoji, forKey: .partnerEmoji)
     try container.encode(partnerName, forKey: .partnerName)
     try container.encode(partnerTint, forKey: .partnerTint)
-    try container.encode(partnerEmoji, forKey: .partnerEmoji)
+    try container.encode(sessionId, forKey: .sessionId)
   }
 }

@@ -38,18 +38,19 @@ extension CookSuggestActivityAttributes {
       self.ended = ended
     }
 
+    /// Writes the keys in their order, which JSON with sorted keys then need not look for.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(state, forKey: .state)
-      try container.encode(statusLabel, forKey: .statusLabel)
+      try container.encode(decidedTitle, forKey: .decidedTitle)
       try container.encode(deepLinkStep, forKey: .deepLinkStep)
-      try container.encode(proposalCount, forKey: .proposalCount)
+      try container.encode(ended, forKey: .ended)
       try container.encode(partnerPickTitle, forKey: .partnerPickTitle)
       try container.encode(partnerReady, forKey: .partnerReady)
-      try container.encode(decidedTitle, forKey: .decidedTitle)
-      try container.encode(updatedAt, forKey: .updatedAt)
+      try container.encode(proposalCount, forKey: .proposalCount)
       try container.encode(rev, forKey: .rev)
-      try container.encode(ended, forKey: .ended)
+      try container.encode(state, forKey: .state)
+      try container.encode(statusLabel, forKey: .statusLabel)
+      try container.encode(updatedAt, forKey: .updatedAt)
     }
   }
 }

@@ -136,7 +136,11 @@ extension KeyedDecodingContainer {
   fileprivate func decodeWord<Word>(
     _ type: Word.Type, forKey key: Key
   ) throws -> Word where Word: RawRepresentable<String> & CaseIterable {
-    let text = try decode(String.self, forKey: key)
+    try word(of: decode(String.self, forKey: key), forKey: key)
+  }
+
+  private func word<Word>(of text: String, forKey key: Key) throws -> Word
+  where Word: RawRepresentable<String> & CaseIterable {
     guard let word = Word(rawValue: text) else {
       let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
       throw DecodingError.dataCorruptedError(
@@ -148,7 +152,6 @@ extension KeyedDecodingContainer {
   fileprivate func decodeWordIfPresent<Word>(
     _ type: Word.Type, forKey key: Key
   ) throws -> Word? where Word: RawRepresentable<String> & CaseIterable {
-    guard contains(key), try !decodeNil(forKey: key) else { return nil }
-    return try decodeWord(type, forKey: key)
+    try decodeIfPresent(String.self, forKey: key).map { try word(of: $0, forKey: key) }
   }
 }

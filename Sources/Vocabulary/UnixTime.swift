@@ -65,18 +65,23 @@ extension Int64 {
 extension UnixTime: CustomStringConvertible {
   /// RFC 3339 in UTC with milliseconds, `2026-06-18T19:12:03.123Z`: the API's and the events' form.
   package var rfc3339: String {
-    let parts = civil
-    let fraction = (milliseconds % 1000 + 1000) % 1000
-    return "\(padded(parts.year, 4))-\(padded(parts.month, 2))-\(padded(parts.day, 2))T"
-      + "\(padded(parts.hour, 2)):\(padded(parts.minute, 2)):\(padded(parts.second, 2))"
-      + ".\(padded(Int(fraction), 3))Z"
+    String(unsafeUninitializedCapacity: TimeWriter.bytesMax) { bytes in
+      var writer = TimeWriter(bytes)
+      writer.writeCivil(self, separator: "T")
+      writer.write(".")
+      writer.write(Int((milliseconds % 1000 + 1000) % 1000), digits: 3)
+      writer.write("Z")
+      return writer.count
+    }
   }
 
   /// The cook contract's form, `yyyy-MM-dd HH:mm:ss` in UTC: `updatedAt` and `updated_at`.
   package var contractForm: String {
-    let parts = civil
-    return "\(padded(parts.year, 4))-\(padded(parts.month, 2))-\(padded(parts.day, 2)) "
-      + "\(padded(parts.hour, 2)):\(padded(parts.minute, 2)):\(padded(parts.second, 2))"
+    String(unsafeUninitializedCapacity: TimeWriter.bytesMax) { bytes in
+      var writer = TimeWriter(bytes)
+      writer.writeCivil(self, separator: " ")
+      return writer.count
+    }
   }
 
   package var description: String { rfc3339 }
@@ -85,16 +90,13 @@ extension UnixTime: CustomStringConvertible {
   /// contract's form. Nil for anything else, and for days and hours that do not exist. A leap
   /// second reads as the second after it.
   package init?(_ text: String) {
-    var reader = TimeReader(text)
-    guard let moment = reader.moment() else { return nil }
+    var text = text
+    let moment = text.withUTF8 { bytes in
+      var reader = TimeReader(bytes)
+      return reader.moment()
+    }
+    guard let moment else { return nil }
     self = moment
-  }
-
-  private var civil: (year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
-    let days = seconds.flooredDivision(by: 86_400)
-    let second = Int(seconds - days * 86_400)
-    let day = CivilDay(daysSince1970: Int(days))
-    return (day.year, day.month, day.day, second / 3600, second / 60 % 60, second % 60)
   }
 }
 
@@ -137,9 +139,51 @@ private struct CivilDay {
   }
 }
 
-private func padded(_ number: Int, _ width: Int) -> String {
-  let digits = String(number)
-  return String(repeating: "0", count: max(0, width - digits.count)) + digits
+/// Writes digits where they belong, without a string for each number: a time stands in every event
+/// and every card.
+private struct TimeWriter {
+  /// A year may have nine digits and a sign.
+  static let bytesMax = 32
+
+  private let bytes: UnsafeMutableBufferPointer<UInt8>
+  private(set) var count = 0
+
+  init(_ bytes: UnsafeMutableBufferPointer<UInt8>) { self.bytes = bytes }
+
+  /// `yyyy-MM-dd`, the separator, `HH:mm:ss`.
+  mutating func writeCivil(_ moment: UnixTime, separator: Unicode.Scalar) {
+    let days = moment.seconds.flooredDivision(by: 86_400)
+    let second = Int(moment.seconds - days * 86_400)
+    let day = CivilDay(daysSince1970: Int(days))
+    write(day.year, digits: 4)
+    write(day.month, after: "-")
+    write(day.day, after: "-")
+    write(second / 3600, after: separator)
+    write(second / 60 % 60, after: ":")
+    write(second % 60, after: ":")
+  }
+
+  private mutating func write(_ number: Int, after separator: Unicode.Scalar) {
+    write(separator)
+    write(number, digits: 2)
+  }
+
+  mutating func write(_ character: Unicode.Scalar) {
+    bytes[count] = UInt8(ascii: character)
+    count += 1
+  }
+
+  /// At least so many digits, with zeros before them.
+  mutating func write(_ number: Int, digits: Int) {
+    var (places, limit, rest) = (1, UInt(10), number.magnitude)
+    if number < 0 { write("-") }
+    while places < digits || rest >= limit { (places, limit) = (places + 1, limit * 10) }
+    for place in stride(from: count + places - 1, through: count, by: -1) {
+      bytes[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+      rest /= 10
+    }
+    count += places
+  }
 }
 
 private func days(inMonth month: Int, of year: Int) -> Int {
@@ -151,18 +195,23 @@ private func days(inMonth month: Int, of year: Int) -> Int {
 }
 
 private struct TimeReader {
-  private var rest: Substring.UTF8View
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private var place = 0
 
-  init(_ text: String) { rest = text[...].utf8 }
+  init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+  private var isAtEnd: Bool { place == bytes.count }
 
   mutating func moment() -> UnixTime? {
-    guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2),
-      let separator = separator(),
+    guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2)
+    else { return nil }
+    let isSpaced = take(" ")
+    guard isSpaced || take("T") || take("t"),
       let hour = number(2), take(":"), let minute = number(2), take(":"), let second = number(2),
       (0..<24).contains(hour), (0..<60).contains(minute), (0..<61).contains(second),
       let milliseconds = fraction(),
       // Only the contract's form, which is always UTC, comes without an offset.
-      let offset = rest.isEmpty && separator == " " ? 0 : offsetInMinutes(), rest.isEmpty,
+      let offset = isAtEnd && isSpaced ? 0 : offsetInMinutes(), isAtEnd,
       (1...12).contains(month), (1...days(inMonth: month, of: year)).contains(day)
     else { return nil }
     let days = CivilDay(year: year, month: month, day: day).daysSince1970
@@ -170,39 +219,36 @@ private struct TimeReader {
     return UnixTime(milliseconds: (Int64(seconds) - Int64(offset) * 60) * 1000 + milliseconds)
   }
 
-  private mutating func separator() -> Character? {
-    take("T") || take("t") ? "T" : take(" ") ? " " : nil
-  }
-
-  private mutating func take(_ character: Character) -> Bool {
-    guard let first = rest.first, first == character.asciiValue else { return false }
-    rest.removeFirst()
+  private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    guard !isAtEnd, bytes[place] == UInt8(ascii: character) else { return false }
+    place += 1
     return true
   }
 
+  private mutating func digit() -> Int? {
+    guard !isAtEnd, (0x30...0x39).contains(bytes[place]) else { return nil }
+    place += 1
+    return Int(bytes[place - 1] - 0x30)
+  }
+
   private mutating func number(_ digits: Int) -> Int? {
-    guard rest.count >= digits else { return nil }
     var value = 0
-    for byte in rest.prefix(digits) {
-      guard (48...57).contains(byte) else { return nil }
-      value = value * 10 + Int(byte - 48)
+    for _ in 0..<digits {
+      guard let digit = digit() else { return nil }
+      value = value * 10 + digit
     }
-    rest.removeFirst(digits)
     return value
   }
 
   private mutating func fraction() -> Int64? {
     guard take(".") else { return 0 }
-    var value: Int64 = 0
-    var scale: Int64 = 100
-    var count = 0
-    while let byte = rest.first, (48...57).contains(byte) {
-      value += Int64(byte - 48) * scale
+    guard let first = digit() else { return nil }
+    var (value, scale) = (Int64(first) * 100, Int64(10))
+    while let digit = digit() {
+      value += Int64(digit) * scale
       scale /= 10
-      count += 1
-      rest.removeFirst()
     }
-    return count > 0 ? value : nil
+    return value
   }
 
   private mutating func offsetInMinutes() -> Int? {

@@ -32,20 +32,21 @@ package struct ActivityState: Hashable, Sendable {
   /// Nil when it carries nothing besides.
   package let extras: Extras?
 
-  /// What an activity may carry besides, whichever contract it has.
+  /// What an activity may carry besides, whichever contract it has. Declared in the order that JSON
+  /// is written in, which then need not look for it.
   package struct Extras: Codable, Hashable, Sendable {
-    package var relevanceScore: Double?
-    /// Members beside `aps`, which the app itself reads.
-    package var beside: [String: String]
+    /// The sound of the alert, at the start and wherever it rings; nil makes none.
+    package var alertSound: String?
     /// Whether the update of this state rings with the alert of the start too.
     package var alertsOnUpdate: Bool
-    /// The sound of that alert, and of the start's; nil makes none.
-    package var alertSound: String?
+    /// Members beside `aps`, which the app itself reads.
+    package var beside: [String: String]
+    /// Which channel the card listens to, or this is the state of.
+    package var channel: BroadcastChannel?
     /// Attributes of a card that its own app starts, as JSON text: what can be shown again from a
     /// message alone needs them too. Nil where ``ActivityState/attributes`` holds them.
     package var ownAttributes: String?
-    /// Which channel the card listens to, or this is the state of.
-    package var channel: BroadcastChannel?
+    package var relevanceScore: Double?
 
     package init(
       relevanceScore: Double? = nil, beside: [String: String] = [:], alertsOnUpdate: Bool = false,

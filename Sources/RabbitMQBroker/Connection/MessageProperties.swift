@@ -45,20 +45,15 @@ extension Message {
 
   /// Why the protocol cannot carry it; nil when it can.
   func misfit(exchange: String, routingKey: String, limits: BrokerLimits) -> String? {
-    let short = [
-      ("message_id", id), ("type", type), ("content_type", contentType), ("exchange", exchange),
-      ("routing key", routingKey),
-    ]
-    for (name, text) in short + headers.keys.map({ ("header name", $0) })
-    where text.utf8.count > 255 {
-      return "\(name) has \(text.utf8.count) bytes, at most 255 are wanted"
-    }
-    let size = headers.reduce(0) { total, header in
-      if case .text(let text) = header.value {
-        total + header.key.utf8.count + text.utf8.count + 6
-      } else {
-        total + header.key.utf8.count + 10
-      }
+    let long =
+      tooLong("message_id", id) ?? tooLong("type", type) ?? tooLong("content_type", contentType)
+      ?? tooLong("exchange", exchange) ?? tooLong("routing key", routingKey)
+    if let long { return long }
+    var size = 0
+    for (name, value) in headers {
+      if let long = tooLong("header name", name) { return long }
+      size += name.utf8.count + 10
+      if case .text(let text) = value { size += text.utf8.count - 4 }
     }
     if size > limits.headers_bytes {
       return "headers have \(size) bytes, at most \(limits.headers_bytes) are wanted"
@@ -67,5 +62,10 @@ extension Message {
       return "body has \(body.count) bytes, at most \(limits.body_bytes) are wanted"
     }
     return nil
+  }
+
+  private func tooLong(_ name: StaticString, _ text: String) -> String? {
+    guard text.utf8.count > 255 else { return nil }
+    return "\(name) has \(text.utf8.count) bytes, at most 255 are wanted"
   }
 }

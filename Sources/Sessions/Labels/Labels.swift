@@ -52,7 +52,8 @@ extension String {
   /// Puts `value` in the place of the `placeholder`, which the first brace begins; a placeholder
   /// within `value` stays.
   func filled(_ placeholder: String, _ value: String) -> String {
-    guard let start = utf8.firstIndex(of: UInt8(ascii: "{")), self[start...].hasPrefix(placeholder)
+    guard let start = utf8.firstIndex(of: UInt8(ascii: "{")),
+      utf8[start...].starts(with: placeholder.utf8)
     else { return self }
     return self[..<start] + value + self[utf8.index(start, offsetBy: placeholder.utf8.count)...]
   }

@@ -112,7 +112,8 @@ private struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func decodeIfPresent<Wanted: Decodable>(_ type: Wanted.Type, forKey key: Key) throws -> Wanted? {
-    guard let value = members[key.stringValue], value != .null else { return nil }
+    guard let value = members[key.stringValue] else { return nil }
+    if case .null = value { return nil }
     return try JSONDecoding(value: value, path: .member(key, of: path)).decode(type)
   }
 

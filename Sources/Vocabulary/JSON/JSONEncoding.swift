@@ -1,3 +1,5 @@
+import Foundation
+
 /// Writes a type of ours as JSON text by its `Encodable`: compact, slashes as they are, keys sorted
 /// by their bytes.
 ///
@@ -6,7 +8,8 @@
 final class JSONEncoding: Encoder {
   /// The text, shared by the writers of its values.
   final class Text {
-    var bytes: [UInt8] = []
+    // Not checked at run time, as all of what is written in passes here: nobody holds on to it.
+    @exclusivity(unchecked) var bytes: [UInt8] = []
   }
 
   private enum Shape { case open, single, array, object }
@@ -15,11 +18,11 @@ final class JSONEncoding: Encoder {
   let codingPath: [any CodingKey] = []
   var userInfo: [CodingUserInfoKey: Any] { [:] }
   private let start: Int
-  private var shape = Shape.open
-  fileprivate private(set) var count = 0
+  @exclusivity(unchecked) private var shape = Shape.open
+  @exclusivity(unchecked) fileprivate private(set) var count = 0
   /// Of an object: each name, and where `"name":value` begins and ends in the text.
-  private var members: [(name: String, place: Range<Int>)] = []
-  private var isSorted = true
+  @exclusivity(unchecked) private var members: [(name: String, place: Range<Int>)] = []
+  @exclusivity(unchecked) private var isSorted = true
   /// What was begun within this one and says nowhere when it is done: it has a text of its own, and
   /// goes in at the end. Of an object: its member's name. Of an array: its place in the text.
   private var nested: [(name: String, place: Int, value: JSONEncoding)] = []

@@ -1,5 +1,17 @@
+import Foundation
+
 extension String {
   /// By the bytes, as others sort keys; `<` would look at what the characters amount to.
-  @inline(__always)
-  func isBefore(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+  func isBefore(_ other: String) -> Bool {
+    var (left, right) = (self, other)
+    return left.withUTF8 { left in
+      right.withUTF8 { right in
+        let shared = min(left.count, right.count)
+        guard shared > 0, let first = left.baseAddress, let second = right.baseAddress
+        else { return left.count < right.count }
+        let order = memcmp(first, second, shared)
+        return order < 0 || order == 0 && left.count < right.count
+      }
+    }
+  }
 }

@@ -95,7 +95,8 @@ struct JSONReader {
     } while take(",")
     guard take("}") else { throw malformed }
     var members = [String: JSONValue](minimumCapacity: found.count)
-    for (name, value) in found where members[name] == nil { members[name] = value }
+    // Backwards, so that the first of one name is what stays.
+    for (name, value) in found.reversed() { members[name] = value }
     return members
   }
 
@@ -149,13 +150,18 @@ extension JSONReader {
   private mutating func string() throws(DecodingError) -> String {
     guard take("\"") else { throw malformed }
     let start = place
+    var all: UInt8 = 0
     while let byte = next, byte != UInt8(ascii: "\"") {
       if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
       guard byte >= 0x20 else { throw malformed }
+      all |= byte
       place += 1
     }
-    let text = String(validating: bytes[start..<place], as: UTF8.self)
-    guard take("\""), let text else { throw malformed }
+    let found = UnsafeBufferPointer(rebasing: bytes[start..<place])
+    guard take("\"") else { throw malformed }
+    // ASCII need not be proven to be UTF-8, which costs more than all the rest.
+    if all < 0x80 { return String(decoding: found, as: UTF8.self) }
+    guard let text = String(validating: found, as: UTF8.self) else { throw malformed }
     return text
   }
 
