@@ -49,6 +49,7 @@ let package = Package(
     clibrary("CMicroHTTPD", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
     clibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
     clibrary("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
+    clibrary("CPostgreSQL", pkgConfig: "libpq", package: "libpq-dev"),
     clibrary("CYAML", pkgConfig: "yaml-0.1", package: "libyaml-dev"),
     clibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
 
@@ -95,6 +96,12 @@ let package = Package(
       "SQLiteStore", path: "Sources/Stores/SQLite",
       ["CSQLite", "Cryptography", "Pipeline", "Activities", "Sessions", "Pushes", "Vocabulary"]),
     library(
+      "PostgreSQLStore", path: "Sources/Stores/PostgreSQL",
+      [
+        "CPostgreSQL", "Cryptography", "Pipeline", "Activities", "Sessions", "Pushes",
+        "ServiceRuntime", "Vocabulary",
+      ]),
+    library(
       "HTTPAPI",
       [
         "HTTPServing", "Pipeline", "Activities", "Sessions", "Pushes", "ActivityContracts",
@@ -130,8 +137,8 @@ let package = Package(
       dependencies: [
         "Vocabulary", "Sessions", "Pushes", "Cryptography", "ServiceRuntime", "Pipeline",
         "HTTPServing", "HTTPClient", "OTLPExport", "RabbitMQBroker", "APNsTransport",
-        "WebPushTransport", "FCMTransport", "SQLiteStore", "HTTPAPI", "Simulator", "Replay",
-        "ActivityContracts", "Activities",
+        "WebPushTransport", "FCMTransport", "SQLiteStore", "PostgreSQLStore", "HTTPAPI",
+        "Simulator", "Replay", "ActivityContracts", "Activities",
       ],
       path: "Sources/lockstep",
       resources: [
@@ -161,7 +168,7 @@ let package = Package(
       name: "lockstep-bench",
       dependencies: [
         "Vocabulary", "Sessions", "Pushes", "ServiceRuntime", "Pipeline", "HTTP2",
-        "RabbitMQBroker", "APNsTransport", "SQLiteStore", "Cryptography",
+        "RabbitMQBroker", "APNsTransport", "SQLiteStore", "PostgreSQLStore", "Cryptography",
       ],
       path: "Tests/Benchmarks", exclude: ["Expiry", "cost", "peers", "push", "workers"],
       sources: ["Push", "Workers"], swiftSettings: strict),
@@ -170,7 +177,7 @@ let package = Package(
       name: "TestSupport",
       dependencies: [
         "Pipeline", "Activities", "Sessions", "Pushes", "Vocabulary", "Cryptography",
-        "ServiceRuntime", "HTTPClient", "HTTPServing",
+        "ServiceRuntime", "HTTPClient", "HTTPServing", "PostgreSQLStore",
       ],
       path: "Tests/TestSupport", swiftSettings: strict),
     tests("Vocabulary", ["Vocabulary"]),
@@ -236,8 +243,8 @@ let package = Package(
     tests(
       "StoreContract",
       [
-        "SQLiteStore", "Pipeline", "Activities", "Sessions", "Pushes", "ServiceRuntime",
-        "Vocabulary",
+        "SQLiteStore", "PostgreSQLStore", "Pipeline", "Activities", "Sessions", "Pushes",
+        "ServiceRuntime", "Vocabulary",
       ]),
     tests(
       "EndToEnd",

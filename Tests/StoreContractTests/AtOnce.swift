@@ -14,3 +14,21 @@ func atOnce<Value: Sendable>(
   }
   return results.withLock { found in (0..<count).compactMap { found[$0] } }
 }
+
+/// Where two threads meet, so that each is in the middle of its work when the other is. Where that
+/// cannot be, as one writer keeps the other out, the first waits in vain for a moment and goes on.
+final class Meeting: Sendable {
+  private static let patience_ms = 60
+  private let come = Mutex(0)
+  private let other = DispatchSemaphore(value: 0)
+
+  /// Once both have come nobody waits any more.
+  func attend() {
+    let place = come.withLock { count in
+      count += 1
+      return count
+    }
+    if place == 1 { _ = other.wait(timeout: .now() + .milliseconds(Self.patience_ms)) }
+    if place == 2 { other.signal() }
+  }
+}

@@ -1,12 +1,13 @@
 import Foundation
 import Pipeline
+import PostgreSQLStore
 import SQLiteStore
 import TestSupport
 import Testing
 
 /// Every store, all held to the same promises.
 enum StoreUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible {
-  case inMemory, sqlite
+  case inMemory, sqlite, postgresql
 
   var testDescription: String { rawValue }
 
@@ -15,28 +16,34 @@ enum StoreUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible
     switch self {
     case .inMemory:
       let store = InMemoryStore()
-      return OpenStore(folder: nil, store: store, reopen: { store })
+      return OpenStore(home: nil, store: store, reopen: { store })
     case .sqlite:
       let folder = try TemporaryFolder()
       let path = folder.path + "/lockstep.db"
       return OpenStore(
-        folder: folder, store: try SQLiteStore(path: path),
+        home: folder, store: try SQLiteStore(path: path),
         reopen: { try SQLiteStore(path: path) })
+    case .postgresql:
+      let database = try DatabaseUnderTest()
+      let address = try database.address
+      return OpenStore(
+        home: database, store: try PostgreSQLStore(address),
+        reopen: { try PostgreSQLStore(address) })
     }
   }
 }
 
-/// A store whose files go with it.
+/// A store whose files or schema go with it.
 final class OpenStore: Store {
-  private let folder: TemporaryFolder?
+  private let home: (any AnyObject & Sendable)?
   private let store: any Store
   private let reopen: @Sendable () throws -> any Store
 
   init(
-    folder: TemporaryFolder?, store: any Store,
+    home: (any AnyObject & Sendable)?, store: any Store,
     reopen: @escaping @Sendable () throws -> any Store
   ) {
-    self.folder = folder
+    self.home = home
     self.store = store
     self.reopen = reopen
   }

@@ -62,6 +62,13 @@ import Testing
       runnersMayImport
     ),
     (
+      "PostgreSQLStore",
+      [
+        "Vocabulary", "Activities", "Sessions", "Cryptography", "Pushes", "ServiceRuntime",
+        "Pipeline", "CPostgreSQL",
+      ], runnersMayImport
+    ),
+    (
       "HTTPAPI",
       [
         "Vocabulary", "ActivityContracts", "Activities", "Sessions", "Cryptography", "Pushes",
@@ -87,8 +94,8 @@ import Testing
       [
         "Vocabulary", "ActivityContracts", "Activities", "Sessions", "Cryptography", "Pushes",
         "ServiceRuntime", "Pipeline", "HTTPServing", "HTTPClient", "OTLPExport", "RabbitMQBroker",
-        "APNsTransport", "WebPushTransport", "FCMTransport", "SQLiteStore", "HTTPAPI", "Simulator",
-        "Replay",
+        "APNsTransport", "WebPushTransport", "FCMTransport", "SQLiteStore", "PostgreSQLStore",
+        "HTTPAPI", "Simulator", "Replay",
       ], runnersMayImport
     ),
     (
@@ -102,7 +109,8 @@ import Testing
 
   /// Which modules may import each C library.
   static let libraries: [String: Set<String>] = [
-    "CSQLite": ["SQLiteStore"], "CRabbitMQ": ["RabbitMQBroker"], "CYAML": ["RabbitMQBroker"],
+    "CSQLite": ["SQLiteStore"], "CPostgreSQL": ["PostgreSQLStore"],
+    "CRabbitMQ": ["RabbitMQBroker"], "CYAML": ["RabbitMQBroker"],
     "CMicroHTTPD": ["HTTPServing"], "CCurl": ["HTTPClient", "WebPushTransport"],
     "CNghttp2": ["HTTP2"], "CZlib": ["Replay"],
     "COpenSSL": ["HTTP2", "Cryptography"],
@@ -166,7 +174,9 @@ import Testing
   }
 
   @Test func `adapters never see each other`() {
-    let adapters: Set<String> = ["RabbitMQBroker", "APNsTransport", "SQLiteStore", "HTTPAPI"]
+    let adapters: Set<String> = [
+      "RabbitMQBroker", "APNsTransport", "SQLiteStore", "PostgreSQLStore", "HTTPAPI",
+    ]
     for (module, own, _) in Self.table where adapters.contains(module) {
       #expect(own.isDisjoint(with: adapters), "\(module)")
     }

@@ -13,11 +13,11 @@ enum SourceTree {
 
     var name: String { String(path.split(separator: "/").last ?? "") }
 
-    /// `Pushes` for a source, `TestSupport` for a test; SQLite's folder is its own module.
+    /// `Pushes` for a source, `TestSupport` for a test; each store's folder is its own module.
     var module: String {
       let parts = path.split(separator: "/").map(String.init)
       guard parts.count > 2 else { return "" }
-      return parts[1] == "Stores" ? "SQLiteStore" : parts[1]
+      return parts[1] == "Stores" ? parts[2] + "Store" : parts[1]
     }
   }
 

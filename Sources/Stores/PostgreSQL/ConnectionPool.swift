@@ -1,0 +1,46 @@
+import Dispatch
+import Pipeline
+import Synchronization
+
+/// Lends connections to one borrower each, at most `limit` at once.
+final class ConnectionPool: Sendable {
+  /// How long a borrower waits for a connection.
+  static let wait_ms = 10_000
+
+  private let limit: Int
+  private let open: @Sendable () throws -> Connection
+  private let free: DispatchSemaphore
+  private let idle = Mutex<[Connection]>([])
+
+  /// A pool of `limit` connections at most; `open` makes one when none is idle.
+  init(limit: Int, open: @escaping @Sendable () throws -> Connection) {
+    self.limit = limit
+    self.open = open
+    free = DispatchSemaphore(value: limit)
+  }
+
+  /// - Throws: ``StoreError`` when all stay lent, or one cannot be opened; whatever `body` threw.
+  func withConnection<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    guard free.wait(timeout: .now() + .milliseconds(Self.wait_ms)) == .success else {
+      throw StoreError("all \(limit) connections stayed in use for \(Self.wait_ms) ms")
+    }
+    defer { free.signal() }
+    let connection = try takeIdle() ?? open()
+    defer {
+      if connection.isUsable { idle.withLock { $0.append(connection) } }
+    }
+    return try body(connection)
+  }
+
+  /// Of the idle ones the last used, so that those that are never needed stay closed; what has
+  /// ended meanwhile is left out.
+  private func takeIdle() -> Connection? {
+    while let connection = idle.withLock({ $0.popLast() }) {
+      if connection.isStillThere { return connection }
+    }
+    return nil
+  }
+
+  /// After one was lost: the others have most likely gone with it.
+  func forgetIdle() { idle.withLock { $0 = [] } }
+}

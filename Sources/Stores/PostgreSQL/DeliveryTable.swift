@@ -1,0 +1,68 @@
+import Pipeline
+import Vocabulary
+
+extension PostgreSQLTransaction {
+  func save(_ records: [DeliveryRecord]) throws {
+    guard !records.isEmpty else { return }
+    try connection.run(
+      DeliverySQL.save, records.map(\.jobID), records.map(\.sessionID), records.map(\.userID),
+      records.map(\.contextKey), records.map(\.rev), records.map(\.tokenFingerprint),
+      records.map(\.event), records.map(\.status), records.map(\.reason), records.map(\.attempt),
+      records.map(\.causedAt), records.map(\.settledAt), records.map(\.wasSent),
+      records.map(\.consequence))
+  }
+
+  func deliveries(of session: SessionID) throws -> [DeliveryRecord] {
+    try connection.rows(DeliverySQL.ofSession, session) { row in
+      DeliveryRecord(
+        jobID: try row.next(), sessionID: try row.next(), userID: try row.next(),
+        contextKey: try row.next(), rev: try row.next(), tokenFingerprint: try row.next(),
+        event: try row.next(), status: try row.next(), reason: try row.next(),
+        attempt: try row.next(), causedAt: try row.next(), settledAt: try row.next(),
+        wasSent: try row.next(), consequence: try row.next())
+    }
+  }
+
+  func acceptedJobs(among ids: [String]) throws -> Set<String> {
+    try jobs(DeliverySQL.accepted, among: ids)
+  }
+
+  func unansweredJobs(among ids: [String]) throws -> Set<String> {
+    try jobs(DeliverySQL.unanswered, among: ids)
+  }
+
+  private func jobs(_ sql: DeliverySQL, among ids: [String]) throws -> Set<String> {
+    guard !ids.isEmpty else { return [] }
+    return Set(try connection.rows(sql, ids) { try $0.next() })
+  }
+
+  func removeDeliveries(settledBefore moment: UnixTime, limit: Int) throws -> Int {
+    try connection.count(DeliverySQL.removeOld, moment, limit)
+  }
+}
+
+enum DeliverySQL: String, SQLText {
+  case save = """
+    INSERT INTO deliveries (job_id, session_id, user_id, context_key, rev, token_fingerprint,
+      event, status, reason, attempt, caused_at_ms, settled_at_ms, was_sent, consequence)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[],
+      $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bigint[], $11::bigint[],
+      $12::bigint[], $13::boolean[], $14::text[])
+    """
+  case ofSession = """
+    SELECT job_id, session_id, user_id, context_key, rev, token_fingerprint, event, status,
+      reason, attempt, caused_at_ms, settled_at_ms, was_sent, consequence
+    FROM deliveries WHERE session_id = $1 ORDER BY settled_at_ms, id
+    """
+  case accepted = """
+    SELECT job_id FROM deliveries WHERE job_id = ANY($1) AND status BETWEEN 200 AND 202
+      AND event <> 'start' AND event <> 'update' AND event <> 'end'
+    """
+  case unanswered = """
+    SELECT job_id FROM deliveries WHERE job_id = ANY($1) AND status IS NULL AND was_sent
+    """
+  case removeOld = """
+    DELETE FROM deliveries WHERE id = ANY(ARRAY(
+      SELECT id FROM deliveries WHERE settled_at_ms < $1 ORDER BY settled_at_ms LIMIT $2))
+    """
+}

@@ -1,0 +1,134 @@
+import Foundation
+import Pipeline
+import Synchronization
+import Vocabulary
+
+extension PostgreSQLTransaction {
+  func append(_ event: OutboxEvent) throws {
+    let message = event.message
+    let headers = JSON.encoded(message.headers.mapValues(\.json))
+    try connection.run(
+      OutboxSQL.append, message.id, message.type, message.contentType, JSONText(data: headers),
+      message.body, message.timestamp, event.routingKey, event.storedAt, event.orderKey)
+  }
+
+  func leaseEvents(atMost count: Int, now: UnixTime, until: UnixTime) throws -> [OutboxEvent] {
+    try connection.rows(OutboxSQL.lease, now, count, until, read: readEvent)
+      .sorted { $0.sequence < $1.sequence }
+  }
+
+  func removeEvents(_ sequences: [Int64]) throws {
+    guard !sequences.isEmpty else { return }
+    try connection.run(OutboxSQL.remove, sequences)
+  }
+
+  func releaseEvents(_ sequences: [Int64]) throws {
+    guard !sequences.isEmpty else { return }
+    try connection.run(OutboxSQL.release, sequences)
+  }
+
+  func postponeEvents(_ sequences: [Int64], until: UnixTime, parking: Bool) throws {
+    try connection.run(OutboxSQL.postpone, sequences, until, parking)
+  }
+
+  func parkedEvents() throws -> Int {
+    try connection.first(OutboxSQL.parked) { try $0.next() } ?? 0
+  }
+
+  func outboxDepth() throws -> (events: Int, oldest: UnixTime?) {
+    (try depths.depth(on: connection), try connection.first(OutboxSQL.oldest) { try $0.next() })
+  }
+}
+
+/// How many events wait. A few are counted each time; to count a full outbox costs as much as to
+/// read it, so the number of many may be some seconds old.
+final class OutboxDepths: Sendable {
+  /// More than this are many.
+  private static let few = 10_000
+  private static let kept: Duration = .seconds(5)
+
+  private let lastCount = Mutex<(events: Int, at: Duration)?>(nil)
+
+  func depth(on connection: Connection) throws -> Int {
+    let some: Int = try connection.first(OutboxSQL.few, Self.few + 1) { try $0.next() } ?? 0
+    guard some > Self.few else { return some }
+    let now = SystemTime().elapsed()
+    if let last = lastCount.withLock({ $0 }), now - last.at < Self.kept { return last.events }
+    let all: Int = try connection.first(OutboxSQL.all) { try $0.next() } ?? 0
+    lastCount.withLock { $0 = (all, now) }
+    return all
+  }
+}
+
+private func readEvent(_ row: inout Row) throws -> OutboxEvent {
+  let sequence: Int64 = try row.next()
+  let message = Message(
+    id: try row.next(), type: try row.next(), contentType: try row.next(),
+    headers: try decodeHeaders(try row.next()), body: try row.next(), timestamp: try row.next())
+  return OutboxEvent(
+    sequence: sequence, message: message, routingKey: try row.next(), storedAt: try row.next(),
+    orderKey: try row.next(), tries: try row.next())
+}
+
+private func decodeHeaders(_ text: JSONText) throws -> [String: HeaderValue] {
+  do {
+    return try JSON.decode([String: JSONValue].self, from: text.data).mapValues(HeaderValue.init)
+  } catch {
+    throw StoreError("the database is damaged: stored headers do not decode: \(error)")
+  }
+}
+
+extension HeaderValue {
+  fileprivate var json: JSONValue {
+    switch self {
+    case .text(let text): .string(text)
+    case .integer(let number): .integer(number)
+    case .flag(let flag): .bool(flag)
+    }
+  }
+
+  fileprivate init(_ json: JSONValue) throws {
+    switch json {
+    case .string(let text): self = .text(text)
+    case .integer(let number): self = .integer(number)
+    case .bool(let flag): self = .flag(flag)
+    default: throw StoreError("a header must be text, an integer or a flag, it is \(json)")
+    }
+  }
+}
+
+enum OutboxSQL: String, SQLText {
+  case append = """
+    INSERT INTO outbox (message_id, type, content_type, headers, body, timestamp_ms, routing_key,
+      stored_at_ms, order_key)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    """
+  /// Walks from the oldest: the only rows passed over are the few that others hold, and what waits
+  /// behind those. Rows that another relay takes at this moment are not skipped: the events behind
+  /// them, of the same key, would seem free.
+  case lease = """
+    UPDATE outbox SET leased_until_ms = $3
+    WHERE sequence = ANY(ARRAY(
+      SELECT sequence FROM outbox AS event
+      WHERE leased_until_ms <= $1
+        AND NOT EXISTS (
+          SELECT 1 FROM outbox AS earlier
+          WHERE earlier.order_key = event.order_key AND earlier.sequence < event.sequence
+            AND earlier.leased_until_ms > $1 AND NOT earlier.is_parked)
+      ORDER BY sequence LIMIT $2))
+    RETURNING sequence, message_id, type, content_type, headers, body, timestamp_ms, routing_key,
+      stored_at_ms, order_key, tries
+    """
+  case remove = "DELETE FROM outbox WHERE sequence = ANY($1)"
+  case release = "UPDATE outbox SET leased_until_ms = 0 WHERE sequence = ANY($1)"
+  case postpone = """
+    UPDATE outbox SET leased_until_ms = $2, tries = tries + 1, is_parked = is_parked OR $3
+    WHERE sequence = ANY($1)
+    """
+  case parked = "SELECT count(*) FROM outbox WHERE is_parked"
+  case few = "SELECT count(*) FROM (SELECT 1 FROM outbox ORDER BY sequence LIMIT $1) AS first"
+  case all = "SELECT count(*) FROM outbox"
+  case oldest = """
+    SELECT stored_at_ms FROM outbox WHERE NOT is_parked ORDER BY sequence LIMIT 1
+    """
+}

@@ -1,0 +1,133 @@
+import Pipeline
+import ServiceRuntime
+
+/// The store in a PostgreSQL database, for processes on any number of machines.
+///
+/// A commit is on the server's disk when ``write(_:)`` returns. How writers are held apart says
+/// ``Access``. A write that others came between is done again, at most ``attemptsMax`` times; so its
+/// closure must have no effect but on the rows. A connection that was lost before the commit is
+/// replaced once, at once; then the store is away until the server can be reached again.
+package final class PostgreSQLStore: Store {
+  /// Connections of this process at most.
+  package static let connectionsMax = 10
+  /// How often one transaction is tried. The last time nobody else writes.
+  static let attemptsMax = 6
+  /// The longest pause before another attempt; those before it are shorter.
+  private static let pauseMost_us = 64_000
+
+  private let connections: ConnectionPool
+  private let depths = OutboxDepths()
+  private let onlyReads: Bool
+
+  /// Connects and brings the schema up to date.
+  ///
+  /// - Parameter answerMost: how long one answer may take before a connection counts as dead.
+  /// - Throws: ``StoreError`` when the database cannot be used, is not Lockstep's, or is newer than
+  ///   this program.
+  package init(_ address: PostgreSQLAddress, answerMost: Duration = Connection.answerMost) throws {
+    onlyReads = false
+    connections = ConnectionPool(limit: Self.connectionsMax) {
+      try Connection(address, answerMost: answerMost)
+    }
+    try connections.withConnection { try Migrations.apply(to: $0) }
+  }
+
+  /// Connects to look, while others work: changes nothing, not even the schema.
+  ///
+  /// - Throws: ``StoreError`` when the database's schema is not this program's.
+  package init(lookingAt address: PostgreSQLAddress) throws {
+    onlyReads = true
+    connections = ConnectionPool(limit: 1) { try Connection(address, onlyReads: true) }
+    try connections.withConnection { try Migrations.check($0) }
+  }
+
+  package func read<Result>(_ body: (any StoreTransaction) throws -> Result) throws -> Result {
+    try repeating { _ in
+      .read
+    } body: {
+      try body($0)
+    }
+  }
+
+  package func write<Result>(_ body: (any StoreTransaction) throws -> Result) throws -> Result {
+    guard !onlyReads else { throw StoreError("cannot be written: it was opened to look at") }
+    return try repeating {
+      $0 < Self.attemptsMax ? .write : .writeAlone
+    } body: {
+      try body($0)
+    }
+  }
+
+  private func repeating<Result>(
+    _ access: (_ attempt: Int) -> Access, body: (any StoreTransaction) throws -> Result
+  ) throws -> Result {
+    var losses = 0
+    for attempt in 1...Self.attemptsMax {
+      do {
+        return try connections.withConnection { connection in
+          try connection.transaction(access(attempt)) {
+            let rows = PostgreSQLTransaction(connection, depths)
+            defer { rows.end() }
+            return try body(rows)
+          }
+        }
+      } catch let again as Repeatable {
+        if again.cause == .loss {
+          connections.forgetIdle()
+          losses += 1
+        }
+        guard losses < 2, attempt < Self.attemptsMax else { throw again.error }
+        if again.cause == .clash { pause(after: attempt) }
+      }
+    }
+    preconditionFailure("the last attempt returns or throws")
+  }
+
+  /// Random, so that two that met do not meet again.
+  private func pause(after attempt: Int) {
+    let most = min(1000 << attempt, Self.pauseMost_us)
+    Poll.wait([], atMost: .microseconds(Int.random(in: 0...most)))
+  }
+
+  /// How PostgreSQL would carry out each statement, whatever its values: what `EXPLAIN` says, line
+  /// by line. A line with `Seq Scan` reads a whole table.
+  package func queryPlans() throws -> [(statement: String, lines: [String])] {
+    try connections.withConnection { connection in
+      try Self.statements.map { ($0, try connection.plan(of: $0)) }
+    }
+  }
+
+  private static let statements: [String] =
+    texts(of: ProfileSQL.self) + texts(of: SessionSQL.self) + texts(of: TokenSQL.self)
+    + texts(of: ActivitySQL.self) + texts(of: StartSQL.self) + texts(of: DeliverySQL.self)
+    + texts(of: NotificationSQL.self) + texts(of: IdempotencySQL.self) + texts(of: OutboxSQL.self)
+    + texts(of: SubscriptionSQL.self) + texts(of: HistorySQL.self)
+    + texts(of: TokenListingSQL.self) + texts(of: TokenAgeSQL.self)
+    + texts(of: DrivenActivitySQL.self) + texts(of: StandingSQL.self)
+    + texts(of: EndedSQL.self) + texts(of: FCMSQL.self)
+
+  private static func texts<SQL: SQLText>(of: SQL.Type) -> [String] {
+    SQL.allCases.map(\.rawValue)
+  }
+}
+
+/// What can be done in one transaction; the tables' files say how.
+final class PostgreSQLTransaction: StoreTransaction {
+  private var open: Connection?
+  let depths: OutboxDepths
+
+  init(_ connection: Connection, _ depths: OutboxDepths) {
+    open = connection
+    self.depths = depths
+  }
+
+  /// - Throws: ``StoreError`` when the transaction is over.
+  var connection: Connection {
+    get throws {
+      guard let open else { throw StoreError("a transaction was used after its end") }
+      return open
+    }
+  }
+
+  func end() { open = nil }
+}

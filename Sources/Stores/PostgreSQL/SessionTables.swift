@@ -1,0 +1,121 @@
+import Foundation
+import Pipeline
+import Sessions
+import Vocabulary
+
+extension PostgreSQLTransaction {
+  func session(_ id: SessionID) throws -> Session? {
+    try connection.first(SessionSQL.one, id, read: readSession)
+  }
+
+  func save(_ session: Session) throws {
+    try connection.run(
+      SessionSQL.save, session.id, JSONText(data: JSON.encoded(session)), session.state,
+      session.rev, !session.state.isFinal, session.expiresAt, session.inKitchenSince)
+    try saveParticipants(of: session)
+    try connection.run(
+      SessionSQL.removeOtherParticipants, session.id, session.participants.map(\.userID))
+  }
+
+  private func saveParticipants(of session: Session) throws {
+    let isLive = !session.state.isFinal
+    try connection.run(
+      SessionSQL.saveParticipants, session.id, session.participants.map(\.userID),
+      session.participants.map(\.status), session.participants.map { isLive && $0.isPresent })
+  }
+
+  func replace(_ seen: Session, with next: Session) throws -> Bool {
+    let changed = try connection.count(
+      SessionSQL.replace, next.id, JSONText(data: JSON.encoded(next)), next.state, next.rev,
+      !next.state.isFinal, next.expiresAt, next.inKitchenSince, seen.state, seen.rev,
+      seen.expiresAt)
+    guard changed > 0 else { return false }
+    try saveParticipants(of: next)
+    return true
+  }
+
+  func liveSessionCount(of user: UserID) throws -> Int {
+    try connection.first(SessionSQL.liveCount, user) { try $0.next() } ?? 0
+  }
+
+  func expiredSessions(at moment: UnixTime, limit: Int) throws -> [Session] {
+    try connection.rows(SessionSQL.expired, moment, limit, read: readSession)
+  }
+
+  func sessionsInKitchen(unchangedSince moment: UnixTime, limit: Int) throws -> [Session] {
+    try connection.rows(SessionSQL.inKitchen, moment, limit, read: readSession)
+  }
+
+  func earliestDue() throws -> (expiry: UnixTime?, inKitchenSince: UnixTime?) {
+    try connection.first(SessionSQL.earliestDue) { (try $0.next(), try $0.next()) } ?? (nil, nil)
+  }
+
+  func saveAnswers(_ json: Data, of user: UserID, in session: SessionID) throws {
+    try connection.run(SessionSQL.saveAnswers, session, user, JSONText(data: json))
+  }
+
+  func answers(in session: SessionID) throws -> [UserID: Data] {
+    let rows = try connection.rows(SessionSQL.answers, session) { row in
+      (user: try row.next() as UserID, json: try row.next() as JSONText)
+    }
+    return Dictionary(uniqueKeysWithValues: rows.map { ($0.user, $0.json.data) })
+  }
+}
+
+extension Session {
+  /// What the column `in_kitchen_since_ms` holds.
+  fileprivate var inKitchenSince: UnixTime? { jobInHand.map { _ in updatedAt } }
+}
+
+private func readSession(_ row: inout Row) throws -> Session {
+  let text: JSONText = try row.next()
+  do {
+    return try JSON.decode(Session.self, from: text.data)
+  } catch {
+    throw StoreError("the database is damaged: a stored session does not decode: \(error)")
+  }
+}
+
+enum SessionSQL: String, SQLText {
+  case one = "SELECT json FROM sessions WHERE id = $1"
+  case save = """
+    INSERT INTO sessions (id, json, state, rev, is_live, expires_at_ms, in_kitchen_since_ms)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT (id) DO UPDATE SET
+      json = excluded.json, state = excluded.state, rev = excluded.rev,
+      is_live = excluded.is_live, expires_at_ms = excluded.expires_at_ms,
+      in_kitchen_since_ms = excluded.in_kitchen_since_ms
+    """
+  case replace = """
+    UPDATE sessions SET json = $2, state = $3, rev = $4, is_live = $5, expires_at_ms = $6,
+      in_kitchen_since_ms = $7
+    WHERE id = $1 AND state = $8 AND rev = $9 AND expires_at_ms = $10
+    """
+  case saveParticipants = """
+    INSERT INTO participants (session_id, user_id, status, is_live)
+    SELECT $1, * FROM unnest($2::text[], $3::text[], $4::boolean[])
+    ON CONFLICT (session_id, user_id) DO UPDATE SET
+      status = excluded.status, is_live = excluded.is_live
+    """
+  case removeOtherParticipants = """
+    DELETE FROM participants WHERE session_id = $1 AND user_id <> ALL($2)
+    """
+  case liveCount = "SELECT count(*) FROM participants WHERE user_id = $1 AND is_live"
+  case expired = """
+    SELECT json FROM sessions WHERE is_live AND expires_at_ms <= $1
+    ORDER BY expires_at_ms LIMIT $2
+    """
+  case inKitchen = """
+    SELECT json FROM sessions WHERE in_kitchen_since_ms <= $1
+    ORDER BY in_kitchen_since_ms LIMIT $2
+    """
+  case earliestDue = """
+    SELECT (SELECT min(expires_at_ms) FROM sessions WHERE is_live),
+      (SELECT min(in_kitchen_since_ms) FROM sessions WHERE in_kitchen_since_ms IS NOT NULL)
+    """
+  case saveAnswers = """
+    INSERT INTO answers (session_id, user_id, json) VALUES ($1, $2, $3)
+    ON CONFLICT (session_id, user_id) DO UPDATE SET json = excluded.json
+    """
+  case answers = "SELECT user_id, json FROM answers WHERE session_id = $1"
+}
