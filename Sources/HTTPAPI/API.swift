@@ -122,6 +122,7 @@ package struct API: Sendable {
 
   private func committed(_ transaction: () throws -> Answer) throws -> HTTPResponse {
     let answer = try transaction()
+    answer.onCommit()
     if let event = answer.event {
       outbox.eventStored()
       metrics.accepted(event)

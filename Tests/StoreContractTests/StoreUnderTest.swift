@@ -15,7 +15,7 @@ enum StoreUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible
   func open() throws -> OpenStore {
     switch self {
     case .inMemory:
-      let store = InMemoryStore()
+      let store = InMemoryStore(repeatsWrites: false)
       return OpenStore(home: nil, store: store, reopen: { store })
     case .sqlite:
       let folder = try TemporaryFolder()

@@ -16,10 +16,17 @@ package final class InMemoryStore: Store {
   private let committed = Mutex(InMemoryTables())
   private let turn = DispatchSemaphore(value: 1)
   private let beforeCommit: @Sendable () throws -> Void
+  private let repeatsWrites: Bool
 
-  /// - Parameter beforeCommit: called before every commit of a write; what it throws is thrown by
-  ///   the write, which then leaves nothing behind.
-  package init(beforeCommit: @escaping @Sendable () throws -> Void = {}) {
+  /// - Parameters:
+  ///   - repeatsWrites: does every write twice, the first time in vain, as a real store does when
+  ///     another writer came between: what a body does besides is then seen twice.
+  ///   - beforeCommit: called before every commit of a write; what it throws is thrown by the
+  ///     write, which then leaves nothing behind.
+  package init(
+    repeatsWrites: Bool = true, beforeCommit: @escaping @Sendable () throws -> Void = {}
+  ) {
+    self.repeatsWrites = repeatsWrites
     self.beforeCommit = beforeCommit
   }
 
@@ -36,6 +43,7 @@ package final class InMemoryStore: Store {
       throw StoreError("another write took longer than \(Self.writeWait_ms) ms")
     }
     defer { turn.signal() }
+    if repeatsWrites { inVain(body) }
     let transaction = InMemoryTransaction(committed.withLock { $0 }, mayWrite: true)
     defer { transaction.end() }
     let result = try body(transaction)
@@ -43,6 +51,15 @@ package final class InMemoryStore: Store {
     try beforeCommit()
     committed.withLock { $0 = transaction.tables }
     return result
+  }
+}
+
+extension InMemoryStore {
+  /// What it throws it will throw again, or not: the second time counts.
+  private func inVain<Result>(_ body: (any StoreTransaction) throws -> Result) {
+    let transaction = InMemoryTransaction(committed.withLock { $0 }, mayWrite: true)
+    defer { transaction.end() }
+    _ = Swift.Result { try body(transaction) }
   }
 }
 

@@ -39,10 +39,10 @@ extension API {
       }
       try rows.save(
         PhoneReport(contextKey: own, userID: me, state: state, rev: rev, reportedAt: call.now))
-      if let rev, let newest = try rows.activityStates([own])[own]?.rev {
-        metrics.phoneLay(behind: max(0, newest - rev))
+      let newest = try rows.activityStates([own])[own]?.rev
+      return Answer(.json(200, ["reported": true])) {
+        if let rev, let newest { metrics.phoneLay(behind: max(0, newest - rev)) }
       }
-      return Answer(.json(200, ["reported": true]))
     }
   }
 }

@@ -6,7 +6,9 @@ import Vocabulary
 /// The one database: sessions, tokens, what was pushed, and the outbox.
 ///
 /// Everything happens in transactions. One that throws leaves nothing behind. Writers are
-/// serialised: what one transaction read has not changed when it commits.
+/// serialised: what one transaction read has not changed when it commits. Where others came
+/// between, `body` is done again from its beginning; so it has no effect but on the rows, and sets
+/// anew whatever else it sets.
 package protocol Store: Sendable {
   /// - Throws: ``StoreError`` from the store, or whatever `body` threw.
   func read<Result>(_ body: (any StoreTransaction) throws -> Result) throws -> Result

@@ -48,24 +48,37 @@ package final class Notifier: Stage {
     }
     guard !events.isEmpty else { return settlements }
     let now = time.now()
-    return try settlements
-      + store.write { transaction in
-        try events.map { delivery, event in
-          do {
-            let outgoing = try self.types.flatMap {
-              try self.notify($0, event, in: transaction, now: now)
-            }
-            return Settlement(delivery, .done, outgoing: outgoing)
-          } catch let error as PayloadTooLarge {
-            return Settlement(delivery, .dead(because: "\(error)"))
+    let (settled, tally) = try store.write { transaction in
+      var tally = Tally()
+      let settled = try events.map { delivery, event in
+        do {
+          let outgoing = try self.types.flatMap {
+            try self.notify($0, event, &tally, in: transaction, now: now)
           }
+          return Settlement(delivery, .done, outgoing: outgoing)
+        } catch let error as PayloadTooLarge {
+          return Settlement(delivery, .dead(because: "\(error)"))
         }
       }
+      return (settled, tally)
+    }
+    metrics.add(tally)
+    return settlements + settled
+  }
+
+  /// What a batch did, counted once it is stored.
+  struct Tally {
+    var inserted = 0
+    var resolved = 0
+    var alertsQueued = 0
+    var webPushesQueued = 0
+    var alertsTakenBack = 0
   }
 
   /// - Returns: the jobs that go out because of it.
   private func notify(
-    _ type: NotificationType, _ event: Event, in transaction: any StoreTransaction, now: UnixTime
+    _ type: NotificationType, _ event: Event, _ tally: inout Tally,
+    in transaction: any StoreTransaction, now: UnixTime
   ) throws -> [OutgoingMessage] {
     let notices = type.notices(event)
     guard !notices.isEmpty else { return [] }
@@ -75,32 +88,33 @@ package final class Notifier: Stage {
       let language = Language(locale: profiles[notice.userID]?.locale)
       // What ended before its beginning was heard of is recorded as ended all the same.
       let isNew = try transaction.insert(notice.record(type, in: language, now: now))
-      if isNew { metrics.inserted.add() }
+      if isNew { tally.inserted += 1 }
       switch notice.standing {
       case .open(alerts: false): break
       case .open(alerts: true):
         guard notice.expiresAt > now else { break }
         let isOver = try !isNew && !transaction.resolvedKeys(among: [notice.dedupeKey]).isEmpty
-        if !isOver { outgoing += try tell(notice, in: language, because: event, in: transaction) }
+        guard !isOver else { break }
+        outgoing += try tell(notice, in: language, because: event, &tally, in: transaction)
       case .resolved(let reason):
         let resolved = try transaction.resolve(
           dedupeKey: notice.dedupeKey, because: reason, at: now)
-        metrics.resolved.add(resolved.count)
-        outgoing += try takeBack(notice, because: event, in: transaction)
+        tally.resolved += resolved.count
+        outgoing += try takeBack(notice, because: event, &tally, in: transaction)
       }
     }
     return outgoing
   }
 
   private func tell(
-    _ notice: Notice, in language: Language, because event: Event,
+    _ notice: Notice, in language: Language, because event: Event, _ tally: inout Tally,
     in transaction: any StoreTransaction
   ) throws -> [OutgoingMessage] {
     let devices = try alertTokens(of: notice.userID, in: transaction)
     var jobs = try devices.map {
       pushes.carrying(try notice.alert(to: $0, in: language, because: event).message)
     }
-    metrics.alertsQueued.add(jobs.count)
+    tally.alertsQueued += jobs.count
     guard let webPush else { return jobs }
     let user = notice.userID
     let browsers = try transaction.subscriptions(of: [user])[user] ?? []
@@ -109,14 +123,15 @@ package final class Notifier: Stage {
     jobs += browsers.map {
       webPush.route.carrying(notice.webPush(payload, to: $0, because: event).message)
     }
-    metrics.webPushesQueued.add(browsers.count)
+    tally.webPushesQueued += browsers.count
     return jobs
   }
 
   /// A silent push to each device that got the alert, or may have got it. One whose alert is under
   /// way at this moment is left to the sender: it learns of the end when it records the answer.
   private func takeBack(
-    _ notice: Notice, because event: Event, in transaction: any StoreTransaction
+    _ notice: Notice, because event: Event, _ tally: inout Tally,
+    in transaction: any StoreTransaction
   ) throws -> [OutgoingMessage] {
     let devices = try alertTokens(of: notice.userID, in: transaction)
     guard !devices.isEmpty else { return [] }
@@ -124,7 +139,7 @@ package final class Notifier: Stage {
     let arrived = try transaction.acceptedJobs(among: ids)
       .union(transaction.unansweredJobs(among: ids))
     let meant = zip(ids, devices).filter { arrived.contains($0.0) }.map(\.1)
-    metrics.alertsTakenBack.add(meant.count)
+    tally.alertsTakenBack += meant.count
     return try meant.map {
       let job = try PushJob.resolve(
         notice.dedupeKey, of: notice.sessionID, rev: notice.rev, on: $0, causedAt: event.time,

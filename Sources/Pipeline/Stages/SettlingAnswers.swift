@@ -25,11 +25,7 @@ extension APNsSender {
     let dropRecords = drops.compactMap { record($0, now: now) }
     guard !answers.isEmpty || !dropRecords.isEmpty else { return drops.map(\.settlement) }
     let before = memory
-    // Said twice it changes nothing, so it need not be taken back; and a copy of the guards for
-    // each batch would cost more than the pushes.
-    for (sending, outcome) in answers where outcome.remedy(sending.circumstances) == .done {
-      guards[sending.lane, default: MassGuard()].accepted(sending.job.token, now: now)
-    }
+    let rulings = rulings(on: answers, now: now)
     var again: [Sending] = []
     do {
       let settlements = try store.write { transaction in
@@ -37,8 +33,10 @@ extension APNsSender {
         self.memory = before
         self.afterCommit = []
         var records = dropRecords
-        let settlements = try answers.compactMap { sending, outcome in
-          let settled = try settle(sending, outcome, &again, in: transaction, now: now)
+        let settlements = try answers.indices.compactMap { place in
+          let (sending, outcome) = answers[place]
+          let settled = try settle(
+            sending, outcome, rulings[place], &again, in: transaction, now: now)
           records.append(record(sending, outcome, settled.consequence, now: now))
           if let earlier = recordOfEarlierSender(sending, outcome, now: now) {
             records.append(earlier)
@@ -68,9 +66,30 @@ extension APNsSender {
     }
   }
 
+  /// What the mass guards say, by the answer's place. Asked once for a batch, before the store may
+  /// do it again: what they were told is not taken back, as a copy of the guards for each batch
+  /// would cost more than the pushes. What was accepted is told first.
+  private func rulings(on answers: [(Sending, PushOutcome)], now: UnixTime) -> [Int:
+    MassGuard<PushToken>.Ruling]
+  {
+    for (sending, outcome) in answers where outcome.remedy(sending.circumstances) == .done {
+      guards[sending.lane, default: MassGuard()].accepted(sending.job.token, now: now)
+    }
+    var rulings: [Int: MassGuard<PushToken>.Ruling] = [:]
+    for (place, (sending, outcome)) in answers.enumerated() {
+      guard case .pruneTokenUnlessMany(let reason) = outcome.remedy(sending.circumstances) else {
+        continue
+      }
+      // What was refused on both lanes says nothing of the other one: there it was a guest.
+      rulings[place] = guards[sending.atHome.lane, default: MassGuard()].refused(
+        sending.job.token, because: reason, now: now)
+    }
+    return rulings
+  }
+
   private func settle(
-    _ sending: Sending, _ outcome: PushOutcome, _ again: inout [Sending],
-    in transaction: any StoreTransaction, now: UnixTime
+    _ sending: Sending, _ outcome: PushOutcome, _ ruling: MassGuard<PushToken>.Ruling?,
+    _ again: inout [Sending], in transaction: any StoreTransaction, now: UnixTime
   ) throws -> Settled {
     let job = sending.job
     let remedy = outcome.remedy(sending.circumstances)
@@ -109,7 +128,9 @@ extension APNsSender {
       if pruned > 0 { try markGone(job, in: transaction, now: now) }
       return (Settlement(sending.delivery, .done), pruned > 0 ? .pruned : .kept)
     case .pruneTokenUnlessMany(let reason):
-      return try refused(sending, outcome, because: reason, &again, in: transaction, now: now)
+      guard let ruling else { preconditionFailure("the guards rule on every such answer") }
+      return try refused(
+        sending, outcome, ruling, because: reason, &again, in: transaction, now: now)
     case .tryOtherEnvironment:
       again.append(sending.inOtherEnvironment)
       return (nil, .again)
@@ -164,14 +185,12 @@ extension APNsSender {
   /// Refused in a way that good tokens are refused too when a topic is wrong: pruned only while the
   /// mass guard agrees.
   private func refused(
-    _ sending: Sending, _ outcome: PushOutcome, because reason: String,
-    _ again: inout [Sending], in transaction: any StoreTransaction, now: UnixTime
+    _ sending: Sending, _ outcome: PushOutcome, _ ruling: MassGuard<PushToken>.Ruling,
+    because reason: String, _ again: inout [Sending], in transaction: any StoreTransaction,
+    now: UnixTime
   ) throws -> Settled {
     let token = sending.job.token
-    // What was refused on both lanes says nothing of the other one: there it was a guest.
     let home = sending.atHome
-    let ruling = guards[home.lane, default: MassGuard()].refused(
-      token, because: reason, now: now)
     switch ruling {
     case .prune:
       // Not marked as gone: the guard may restore it.

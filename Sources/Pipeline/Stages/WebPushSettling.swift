@@ -13,15 +13,18 @@ extension WebPushSender {
   func settleDecided() throws -> (settlements: [Settlement], again: [Sending]) {
     let now = time.now()
     let answers = queue.answered
+    if guards.count > Self.guardsMax { guards = [:] }
     let guardsBefore = guards
     let alarmedBefore = alarmed
     let tokensBefore = tokens
-    if guards.count > Self.guardsMax { guards = [:] }
     var ends: [End] = []
     do {
       if !answers.isEmpty {
         ends = try store.write { transaction in
-          self.afterCommit = []
+          // The store may do it again from the beginning.
+          (guards, alarmed, tokens, afterCommit) = (
+            guardsBefore, alarmedBefore, tokensBefore, []
+          )
           let ends = try answers.map { sending, outcome in
             try end(of: sending, outcome, in: transaction, now: now)
           }

@@ -20,4 +20,12 @@ package struct NotificationMetrics {
     alertsTakenBack = counter("alert", "taken_back")
     webPushesQueued = counter(StageName.webpush.rawValue, "queued")
   }
+
+  func add(_ tally: Notifier.Tally) {
+    inserted.add(tally.inserted)
+    resolved.add(tally.resolved)
+    alertsQueued.add(tally.alertsQueued)
+    alertsTakenBack.add(tally.alertsTakenBack)
+    webPushesQueued.add(tally.webPushesQueued)
+  }
 }
