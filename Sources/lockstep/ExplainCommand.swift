@@ -13,13 +13,13 @@ enum ExplainCommand {
 
   static func run(_ invocation: Invocation) throws {
     var settings = invocation.settings
-    let path = StoreWiring.path(reading: &settings)
+    let address = StoreWiring.address(reading: &settings)
     guard let name = invocation.arguments.words.first, invocation.arguments.words.count == 1 else {
       throw CommandFailure(.usage, "explain wants one session: lockstep explain cs_…")
     }
-    guard settings.problems.isEmpty, let path else { throw Reading.failure(settings) }
-    let store = try StoreWiring.look(path)
-    let history = try StoreWiring.using(path) {
+    guard settings.problems.isEmpty, let address else { throw Reading.failure(settings) }
+    let store = try StoreWiring.look(address)
+    let history = try StoreWiring.using(address) {
       try store.read { try SessionHistory(of: SessionID(name), in: $0) }
     }
     guard !history.isEmpty else {

@@ -8,7 +8,9 @@ enum SettingCatalog {
 
   static let all: [Setting] = [
     .init(name: "LOG", help: "text or json, with a level: json:info. Default text:info"),
-    .init(name: "DATABASE_URL", help: "sqlite:///absolute/path. Required"),
+    .init(
+      name: "DATABASE_URL",
+      help: "sqlite:///absolute/path or postgresql://user:password@host/database. Required"),
     .init(name: "AMQP_URL", help: "amqp://user:password@host/vhost, or amqps://. Required"),
     .init(
       name: "AMQP_MANAGEMENT_URL",

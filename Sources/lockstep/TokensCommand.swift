@@ -43,15 +43,15 @@ enum TokensCommand {
     }
     let plan = try Plan(word, options)
     var settings = invocation.settings
-    let path = StoreWiring.path(reading: &settings)
-    guard settings.problems.isEmpty, let path else { throw Reading.failure(settings) }
+    let address = StoreWiring.address(reading: &settings)
+    guard settings.problems.isEmpty, let address else { throw Reading.failure(settings) }
     switch plan {
     case .list(let query):
-      try list(query, path, Prints(invocation))
+      try list(query, address, Prints(invocation))
     case .prune(let query, let fingerprint, let reason):
-      try prune(query, fingerprint, because: reason, path)
-    case .restore(let query, let fingerprint): try restore(query, fingerprint, path)
-    case .bind(let fingerprint, let context): try bind(fingerprint, to: context, path)
+      try prune(query, fingerprint, because: reason, address)
+    case .restore(let query, let fingerprint): try restore(query, fingerprint, address)
+    case .bind(let fingerprint, let context): try bind(fingerprint, to: context, address)
     }
   }
 
@@ -108,33 +108,38 @@ enum TokensCommand {
 
   // MARK: What is done
 
-  private static func list(_ query: ListedToken.Query, _ path: String, _ prints: Prints) throws {
-    let store = try StoreWiring.look(path)
-    let rows = try StoreWiring.using(path) { try store.read { try query.rows(in: $0) } }
+  private static func list(
+    _ query: ListedToken.Query, _ address: StoreWiring.Address, _ prints: Prints
+  ) throws {
+    let store = try StoreWiring.look(address)
+    let rows = try StoreWiring.using(address) { try store.read { try query.rows(in: $0) } }
     var table = Table(ListedToken.columns)
     for row in rows { table.add(row.cells) }
     prints.table(table, otherwise: "no tokens")
   }
 
   private static func prune(
-    _ query: ListedToken.Query, _ fingerprint: String?, because reason: String, _ path: String
+    _ query: ListedToken.Query, _ fingerprint: String?, because reason: String,
+    _ address: StoreWiring.Address
   ) throws {
     let now = SystemTime().now()
-    let count = try change(query, fingerprint, path) { row, rows in
+    let count = try change(query, fingerprint, address) { row, rows in
       try row.prune(because: reason, at: now, in: rows)
     }
     print("\(count) pruned")
   }
 
   private static func restore(
-    _ query: ListedToken.Query, _ fingerprint: String?, _ path: String
+    _ query: ListedToken.Query, _ fingerprint: String?, _ address: StoreWiring.Address
   ) throws {
-    let count = try change(query, fingerprint, path) { row, rows in try row.restore(in: rows) }
+    let count = try change(query, fingerprint, address) { row, rows in try row.restore(in: rows) }
     print("\(count) restored")
   }
 
   /// The builder hears of it by the same event as of a token that a phone registers.
-  private static func bind(_ fingerprint: String, to context: ContextKey, _ path: String) throws {
+  private static func bind(
+    _ fingerprint: String, to context: ContextKey, _ address: StoreWiring.Address
+  ) throws {
     let now = SystemTime().now()
     let count = try change(
       ListedToken.Query(isPruned: false, isUnbound: true), fingerprint, path
@@ -159,13 +164,13 @@ enum TokensCommand {
   /// - Returns: how many rows changed.
   /// - Throws: ``CommandFailure`` when a fingerprint names no row.
   private static func change(
-    _ query: ListedToken.Query, _ fingerprint: String?, _ path: String,
+    _ query: ListedToken.Query, _ fingerprint: String?, _ address: StoreWiring.Address,
     _ body: (ListedToken, any StoreTransaction) throws -> Int
   ) throws -> Int {
     // A mistyped path must not make a new database and find nothing in it.
-    _ = try StoreWiring.look(path)
-    let store = try StoreWiring.open(path)
-    return try StoreWiring.using(path) {
+    _ = try StoreWiring.look(address)
+    let store = try StoreWiring.open(address)
+    return try StoreWiring.using(address) {
       let meant = try store.read { try query.rows(in: $0) }.filter {
         fingerprint == nil || $0.fingerprint == fingerprint
       }

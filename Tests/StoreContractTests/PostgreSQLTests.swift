@@ -1,3 +1,4 @@
+import Foundation
 import Pipeline
 import PostgreSQLStore
 import Sessions
@@ -92,6 +93,22 @@ import Vocabulary
     let refused = #expect(throws: StoreError.self) { try PostgreSQLStore(away) }
     #expect(refused?.reason.contains("s3cret") == false)
     #expect(refused?.reason.contains("cannot be reached") == true)
+  }
+
+  /// Waited for like a store that is away, one such message would hold up its queue for ever.
+  @Test func `what cannot be kept is told from a store that is away`() throws {
+    let database = try DatabaseUnderTest()
+    let store = try PostgreSQLStore(database.address)
+    let long = (0..<4000).map { String($0, radix: 36) }.joined()
+    #expect(throws: UnstorableValue.self) {
+      try store.write { try $0.save([activityState(ContextKey(long))]) }
+    }
+    #expect(throws: UnstorableValue.self) {
+      try store.write { try $0.saveAnswers(Data([0x22, 0xFF, 0x22]), of: dennis, in: dinner) }
+    }
+    try store.write { try $0.save([activityState()]) }
+    #expect(
+      try store.read { try $0.activityStates([ContextKey(long), dinnerOfDennis]).count } == 1)
   }
 
   /// More than the attempts on snapshots would bear: the last one is alone.

@@ -79,7 +79,11 @@ package final class Connection: @unchecked Sendable {
 
   deinit { PQfinish(handle) }
 
-  func failure(_ failure: Failure) -> StoreError { StoreError("\(address): \(failure.reason)") }
+  /// What callers are told: ``StoreError``, or ``UnstorableValue``.
+  func failure(_ failure: Failure) -> any Error {
+    let reason = "\(address): \(failure.reason)"
+    return failure.isOfValue ? UnstorableValue(reason: reason) : StoreError(reason)
+  }
 
   /// Whether the other side still is there, as far as this side has heard.
   var isStillThere: Bool {

@@ -17,7 +17,8 @@ struct Failure: Error {
   /// A server that has become a standby takes no writes; a new connection may find the primary.
   var isOfStandby: Bool { state == "25006" }
 
-  var storeError: StoreError { StoreError(reason) }
+  /// The server is well; a value is none that it can keep: too long for an index, or not UTF-8.
+  var isOfValue: Bool { state?.hasPrefix("22") == true || state?.hasPrefix("54") == true }
 
   /// What the server answered. Of its message only the main line: the details may hold values.
   init(of result: OpaquePointer?, on connection: OpaquePointer) {
@@ -57,4 +58,11 @@ struct Failure: Error {
     default: "PostgreSQL refused"
     }
   }
+}
+
+/// A value that PostgreSQL cannot keep. No wait mends it, so it is no ``StoreError``: who brought
+/// the value has to be left out, not waited for.
+package struct UnstorableValue: Error, Hashable, CustomStringConvertible {
+  package let reason: String
+  package var description: String { reason }
 }

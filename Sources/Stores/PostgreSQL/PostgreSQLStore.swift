@@ -4,8 +4,8 @@ import ServiceRuntime
 /// The store in a PostgreSQL database, for processes on any number of machines.
 ///
 /// A commit is on the server's disk when ``write(_:)`` returns. How writers are held apart says
-/// ``Access``. A write that others came between is done again, at most ``attemptsMax`` times; so its
-/// closure must have no effect but on the rows. A connection that was lost before the commit is
+/// ``Access``. A write that others came between is done again, at most ``attemptsMax`` times; so
+/// its closure must have no effect but on the rows. A connection that was lost before the commit is
 /// replaced once, at once; then the store is away until the server can be reached again.
 package final class PostgreSQLStore: Store {
   /// Connections of this process at most.
@@ -21,7 +21,9 @@ package final class PostgreSQLStore: Store {
 
   /// Connects and brings the schema up to date.
   ///
-  /// - Parameter answerMost: how long one answer may take before a connection counts as dead.
+  /// - Parameters:
+  ///   - address: the user may make tables in its schema.
+  ///   - answerMost: how long one answer may take before a connection counts as dead.
   /// - Throws: ``StoreError`` when the database cannot be used, is not Lockstep's, or is newer than
   ///   this program.
   package init(_ address: PostgreSQLAddress, answerMost: Duration = Connection.answerMost) throws {
@@ -117,8 +119,7 @@ final class PostgreSQLTransaction: StoreTransaction {
   let depths: OutboxDepths
 
   init(_ connection: Connection, _ depths: OutboxDepths) {
-    open = connection
-    self.depths = depths
+    (open, self.depths) = (connection, depths)
   }
 
   /// - Throws: ``StoreError`` when the transaction is over.

@@ -31,14 +31,14 @@ struct Repeatable: Error {
   enum Cause { case clash, loss }
 
   let cause: Cause
-  let error: StoreError
+  let error: any Error
 }
 
 extension Connection {
   /// Runs `body` in a transaction. Once a statement failed, nothing more is done and nothing is
   /// kept, even if `body` goes on.
   ///
-  /// - Throws: ``Repeatable``, ``StoreError``, or what `body` threw.
+  /// - Throws: ``Repeatable``, ``StoreError``, ``UnstorableValue``, or what `body` threw.
   func transaction<Result>(_ access: Access, _ body: () throws -> Result) throws -> Result {
     forgetFailure()
     var isCommitting = false

@@ -30,7 +30,8 @@ enum RecordCommand {
     let log = Reading.log(&settings, role: "record")
     let broker = BrokerWiring(reading: &settings)
     // Only to know which kinds of token each user has registered.
-    let database = settings.text("DATABASE_URL") == nil ? nil : StoreWiring.path(reading: &settings)
+    let database =
+      settings.text("DATABASE_URL") == nil ? nil : StoreWiring.address(reading: &settings)
     let contracts = ContractFiles.catalog(reading: &settings)
     guard settings.problems.isEmpty, let broker else { throw Reading.failure(settings) }
     var recording = Recorder.Settings(

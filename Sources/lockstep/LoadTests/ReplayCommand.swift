@@ -36,7 +36,8 @@ enum ReplayCommand {
     let keys = settings.required(
       "AUTH_KEYS_FILE", want: "the path of a JWK Set with an oct key", Reading.keySet)
     // Only to tell what was expired or dead from what was lost.
-    let database = settings.text("DATABASE_URL") == nil ? nil : StoreWiring.path(reading: &settings)
+    let database =
+      settings.text("DATABASE_URL") == nil ? nil : StoreWiring.address(reading: &settings)
     let contracts = ContractFiles.catalog(reading: &settings)
     let plan = try plan(invocation, exchange: broker?.topology.eventsExchange ?? "", time: time)
     guard settings.problems.isEmpty, let broker, let keys else { throw Reading.failure(settings) }

@@ -16,16 +16,16 @@ enum OpsRole {
   static func run(_ invocation: Invocation) throws {
     var settings = invocation.settings
     let frame = RoleProcess.Settings(reading: &settings, role: name)
-    let databasePath = StoreWiring.path(reading: &settings)
+    let database = StoreWiring.address(reading: &settings)
     let broker = BrokerWiring(reading: &settings)
     let management = ManagementWiring.optionalURL(&settings, broker: broker)
     let senders = settings.value(sendersName, senders) ?? []
-    guard settings.problems.isEmpty, let databasePath, let broker else {
+    guard settings.problems.isEmpty, let database, let broker else {
       throw Reading.failure(settings)
     }
     let watch = OpsWatch(broker.topology, senders: senders)
     let routes = OpsRoutes(
-      watch: watch, dead: OpsDeadLetters(broker, log: frame.log), databasePath: databasePath,
+      watch: watch, dead: OpsDeadLetters(broker, log: frame.log), database: database,
       time: SystemTime())
     let process = try RoleProcess(frame, threads: 2) { routes.respond(to: $0) }
     let thread = OwnedThread.start(named: name) {

@@ -16,7 +16,7 @@ struct OpsRoutes: Sendable {
 
   let watch: OpsWatch
   let dead: OpsDeadLetters
-  let databasePath: String
+  let database: StoreWiring.Address
   let time: SystemTime
 
   /// Nil for a path that is not under `/ops`.
@@ -70,8 +70,8 @@ struct OpsRoutes: Sendable {
 
   private func explain(_ request: HTTPRequest) throws -> JSONValue {
     let id = SessionID(request.query("session") ?? "")
-    let store = try StoreWiring.look(databasePath)
-    let history = try StoreWiring.using(databasePath) {
+    let store = try StoreWiring.look(database)
+    let history = try StoreWiring.using(database) {
       try store.read { try SessionHistory(of: id, in: $0) }
     }
     guard !history.isEmpty else {

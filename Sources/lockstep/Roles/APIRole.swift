@@ -55,14 +55,14 @@ struct APIRole: Sendable {
   static func run(_ invocation: Invocation) throws {
     var settings = invocation.settings
     let frame = RoleProcess.Settings(reading: &settings, role: name)
-    let databasePath = StoreWiring.path(reading: &settings)
+    let database = StoreWiring.address(reading: &settings)
     let broker = BrokerWiring(reading: &settings)
     let own = Settings(reading: &settings)
-    guard settings.problems.isEmpty, let databasePath, let broker, let own else {
+    guard settings.problems.isEmpty, let database, let broker, let own else {
       throw Reading.failure(settings)
     }
     let process = try RoleProcess(frame)
-    let store = try StoreWiring.open(databasePath)
+    let store = try StoreWiring.open(database)
     let threads = try start(own, process, store: store, broker: broker)
     try process.runUntilStopped(threads)
   }

@@ -17,17 +17,17 @@ enum NotifierRole {
   static func run(_ invocation: Invocation) throws {
     var settings = invocation.settings
     let frame = RoleProcess.Settings(reading: &settings, role: name)
-    let databasePath = StoreWiring.path(reading: &settings)
+    let database = StoreWiring.address(reading: &settings)
     let broker = BrokerWiring(reading: &settings)
     let limits = SessionReading.limits(&settings)
     let records = RecordsReading(&settings)
     let origin = WebPushWiring.origin(reading: &settings)
     let prefetch = WorkerRole.prefetch(reading: &settings)
-    guard settings.problems.isEmpty, let databasePath, let broker else {
+    guard settings.problems.isEmpty, let database, let broker else {
       throw Reading.failure(settings)
     }
     let process = try RoleProcess(frame)
-    let store = try StoreWiring.open(databasePath)
+    let store = try StoreWiring.open(database)
     let bell = Bell()
     let notifying = try worker.start(
       in: process,

@@ -14,7 +14,7 @@ enum RunRole {
   static func run(_ invocation: Invocation) throws {
     var settings = invocation.settings
     let frame = RoleProcess.Settings(reading: &settings, role: name)
-    let databasePath = StoreWiring.path(reading: &settings)
+    let database = StoreWiring.address(reading: &settings)
     let broker = BrokerWiring(reading: &settings)
     let api = APIRole.Settings(reading: &settings)
     let apns = APNsWiring(reading: &settings)
@@ -26,11 +26,11 @@ enum RunRole {
     let records = RecordsReading(&settings)
     let origin = WebPushWiring.origin(reading: &settings)
     let prefetch = WorkerRole.prefetch(reading: &settings)
-    guard settings.problems.isEmpty, let databasePath, let broker, let api else {
+    guard settings.problems.isEmpty, let database, let broker, let api else {
       throw Reading.failure(settings)
     }
     let process = try RoleProcess(frame)
-    let store = try StoreWiring.open(databasePath)
+    let store = try StoreWiring.open(database)
     let bell = Bell()
     var loops = try APIRole.start(api, process, store: store, broker: broker, bell: bell)
     loops.append(

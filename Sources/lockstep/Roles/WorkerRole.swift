@@ -45,7 +45,7 @@ struct WorkerRole: Sendable {
   func run(_ invocation: Invocation) throws {
     var settings = invocation.settings
     let frame = RoleProcess.Settings(reading: &settings, role: name)
-    let databasePath = StoreWiring.path(reading: &settings)
+    let database = StoreWiring.address(reading: &settings)
     let broker = BrokerWiring(reading: &settings)
     let apns = stage == .apns ? APNsWiring(reading: &settings) : nil
     let webPush = stage == .webpush ? WebPushWiring(reading: &settings) : nil
@@ -53,12 +53,12 @@ struct WorkerRole: Sendable {
     let prefetch = Self.prefetch(reading: &settings)
     let contracts =
       stage == .build ? ContractFiles.catalog(reading: &settings) : ContractCatalog.builtIn
-    guard settings.problems.isEmpty, let databasePath, let broker else {
+    guard settings.problems.isEmpty, let database, let broker else {
       throw Reading.failure(settings)
     }
     let process = try RoleProcess(frame)
     let equipment = Equipment(
-      store: try StoreWiring.open(databasePath), broker: broker, prefetch: prefetch,
+      store: try StoreWiring.open(database), broker: broker, prefetch: prefetch,
       contracts: contracts, apns: apns, webPush: webPush, fcm: fcm)
     let thread = try start(in: process, with: equipment, health: process.health)
     let channels = try apns.map { try $0.startChannels(process, store: equipment.store) }

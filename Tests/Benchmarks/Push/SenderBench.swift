@@ -3,7 +3,6 @@ import Foundation
 import Pipeline
 import Pushes
 import RabbitMQBroker
-import SQLiteStore
 import ServiceRuntime
 import Vocabulary
 
@@ -11,12 +10,12 @@ import Vocabulary
 struct SenderPlace {
   let address: BrokerAddress
   let topology: Topology
-  let store: SQLiteStore
+  let store: any Store
 
   init(brokerURL: String, queuesFile: String, directory: String) throws {
     address = try BrokerAddress(url: brokerURL)
     topology = try Topology(file: queuesFile)
-    store = try SQLiteStore(path: directory + "/bench.sqlite")
+    store = try openBenchStore(in: directory)
     try RabbitMQTopology.apply(topology, at: address, time: SystemTime())
   }
 

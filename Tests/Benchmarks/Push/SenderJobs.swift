@@ -2,7 +2,6 @@ import Foundation
 import Pipeline
 import Pushes
 import RabbitMQBroker
-import SQLiteStore
 import ServiceRuntime
 import Vocabulary
 

@@ -2,7 +2,6 @@ import Foundation
 import Pipeline
 import Pushes
 import RabbitMQBroker
-import SQLiteStore
 import ServiceRuntime
 import Sessions
 import Vocabulary
@@ -42,7 +41,7 @@ struct BuildEvents {
   }
 
   /// Both participants of every session have a card.
-  static func registerTokens(in store: SQLiteStore) throws {
+  static func registerTokens(in store: any Store) throws {
     let now = SystemTime().now()
     try store.write { transaction in
       for place in 0..<sessions {

@@ -1,7 +1,6 @@
 import Foundation
 import Pipeline
 import RabbitMQBroker
-import SQLiteStore
 import ServiceRuntime
 import Vocabulary
 
@@ -32,7 +31,7 @@ struct WorkersBench {
 
   /// The whole payload-builder, its store in `directory`.
   func builder(directory: String) throws {
-    let store = try SQLiteStore(path: directory + "/bench.sqlite")
+    let store = try openBenchStore(in: directory)
     try BuildEvents.registerTokens(in: store)
     let stage = PayloadBuilder(store: store, pushes: topology.routes[.apns], time: SystemTime())
     try run("builder", stage)

@@ -21,6 +21,7 @@ final class Crew {
   private let proxy: Child
   /// How many processes have had a successor.
   private(set) var replaced = 0
+  private var replacedAPIs = 0
 
   /// Two of each, ready. `installation` runs only the simulator; its API's address becomes the
   /// proxy's.
@@ -115,6 +116,18 @@ final class Crew {
       try hire(.api, httpPort: port, working: working)
       replaced += 1
     }
+  }
+
+  /// SIGKILL to the longest-serving of a role, work, and then another in its place.
+  func killOne(_ role: Role, working: () throws -> Void) throws {
+    let member = try #require(members[role]?.first)
+    let port = role == .api ? apiPorts[replacedAPIs % apiPorts.count] : nil
+    members[role]?.removeFirst()
+    member.child.kill()
+    installation.forget(member.name)
+    try working()
+    try hire(role, httpPort: port, working: working)
+    if role == .api { replacedAPIs += 1 }
   }
 
   /// Ends all of them in good order.
