@@ -40,11 +40,15 @@ final class MortalStore: Store, @unchecked Sendable {
     if chaos.strikes(onceIn: 40) { throw StoreError("disk full") }
     var written: RecordingTransaction?
     var unstored: Result?
+    // The store does every write twice; fate strikes in the one that counts.
+    var attempts = 0
     do {
       let result = try inner.write { transaction in
+        attempts += 1
         let recording = RecordingTransaction(transaction)
         written = recording
         let result = try body(broken?.transaction(on: recording, of: kind) ?? recording)
+        guard attempts == InMemoryStore.attemptsPerWrite else { return result }
         if broken == .settlesWithoutStoring, kind == .builder, chaos.strikes(onceIn: 4) {
           unstored = result
           throw StoreError("not stored, and nobody is told")

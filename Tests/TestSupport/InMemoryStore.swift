@@ -13,6 +13,9 @@ package final class InMemoryStore: Store {
   /// How long a writer waits for its turn; only a write inside a write ever does.
   private static let writeWait_ms = 10_000
 
+  /// How often a write is done when writes are repeated.
+  package static let attemptsPerWrite = 2
+
   private let committed = Mutex(InMemoryTables())
   private let turn = DispatchSemaphore(value: 1)
   private let beforeCommit: @Sendable () throws -> Void
