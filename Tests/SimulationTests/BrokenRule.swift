@@ -34,6 +34,28 @@ enum BrokenRule: String, CaseIterable {
   case expiresWithoutComparing
   /// A delivery is settled although its transaction was not committed.
   case settlesWithoutStoring
+  /// Nobody looks what FCM has taken already.
+  case sendsToFCMAgain
+  /// What FCM takes counts as the newest, though a newer state came before it.
+  case believesLastToFCM
+  /// The FCM sender does not look whether a newer state is known.
+  case sendsSupersededToFCM
+  /// An Android phone that registers late gets nothing.
+  case ignoresLateAndroids
+  /// The Web Push sender does not look whether a push was taken before.
+  case sendsTakenWebPushesAgain
+  /// The Web Push sender does not look whether a notification is over.
+  case tellsBrowsersWhatIsOver
+
+  /// Whether it takes browsers and Android phones to see it.
+  var isOfOtherPhones: Bool {
+    switch self {
+    case .sendsToFCMAgain, .believesLastToFCM, .sendsSupersededToFCM, .ignoresLateAndroids,
+      .sendsTakenWebPushesAgain, .tellsBrowsersWhatIsOver:
+      true
+    default: false
+    }
+  }
 
   /// The transaction through which this rule is broken; nil when it is broken elsewhere.
   func transaction(on inner: any StoreTransaction, of kind: ProcessKind)
@@ -46,6 +68,12 @@ enum BrokenRule: String, CaseIterable {
     case (.sendsAcceptedAlertsAgain, _): ForgettingAlerts(inner)
     case (.ignoresResolved, _): ForgettingResolved(inner)
     case (.expiresWithoutComparing, .sweep): ReplacingBlindly(inner)
+    case (.sendsToFCMAgain, .fcmSender): ForgettingFCM(inner)
+    case (.believesLastToFCM, .fcmSender): BelievingLast(inner)
+    case (.sendsSupersededToFCM, .fcmSender): KnowingNothingOfFCM(inner)
+    case (.ignoresLateAndroids, .builder): SeeingNoLiveStates(inner)
+    case (.sendsTakenWebPushesAgain, .webPushSender): ForgettingAlerts(inner)
+    case (.tellsBrowsersWhatIsOver, .webPushSender): ForgettingResolved(inner)
     default: nil
     }
   }
@@ -83,6 +111,29 @@ private final class ForgettingAlerts: ForwardingTransaction {
 
 private final class ForgettingResolved: ForwardingTransaction {
   override func resolvedKeys(among dedupeKeys: [String]) throws -> Set<String> { [] }
+}
+
+private class ForgettingFCM: ForwardingTransaction {
+  override func deliveredRev(of context: ContextKey, to token: FCMToken) throws -> Int? { nil }
+}
+
+private final class KnowingNothingOfFCM: ForgettingFCM {
+  override func activityStates(_ contexts: [ContextKey]) throws -> [ContextKey: ActivityState] {
+    [:]
+  }
+}
+
+private final class BelievingLast: ForwardingTransaction {
+  override func raiseDeliveredRev(
+    of context: ContextKey, to token: FCMToken, rev: Int, at moment: UnixTime
+  ) throws -> Int {
+    _ = try super.raiseDeliveredRev(of: context, to: token, rev: rev, at: moment)
+    return rev
+  }
+}
+
+private final class SeeingNoLiveStates: ForwardingTransaction {
+  override func liveActivityStates(of user: UserID) throws -> [ActivityState] { [] }
 }
 
 private final class ReplacingBlindly: ForwardingTransaction {

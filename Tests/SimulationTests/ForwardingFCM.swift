@@ -2,7 +2,7 @@ import Pipeline
 import Pushes
 import Vocabulary
 
-// No rule of these is ever broken on purpose.
+// No rule of these is ever broken on purpose; the others of FCM stand in the class.
 extension ForwardingTransaction {
   func register(_ registration: FCMRegistration) throws {
     try inner.register(registration)
@@ -34,17 +34,6 @@ extension ForwardingTransaction {
     registeredBefore moment: UnixTime, because reason: String, at now: UnixTime, limit: Int
   ) throws -> Int {
     try inner.pruneFCM(registeredBefore: moment, because: reason, at: now, limit: limit)
-  }
-  func deliveredRev(of context: ContextKey, to token: FCMToken) throws -> Int? {
-    try inner.deliveredRev(of: context, to: token)
-  }
-  func raiseDeliveredRev(of context: ContextKey, to token: FCMToken, rev: Int, at moment: UnixTime)
-    throws -> Int
-  {
-    try inner.raiseDeliveredRev(of: context, to: token, rev: rev, at: moment)
-  }
-  func forgetDeliveredRev(of context: ContextKey, to token: FCMToken) throws {
-    try inner.forgetDeliveredRev(of: context, to: token)
   }
   func removeFCM(prunedBefore pruned: UnixTime, deliveredBefore delivered: UnixTime, limit: Int)
     throws -> Int

@@ -8,9 +8,9 @@ import Vocabulary
 
 /// What must be true of every world once the faults have stopped and everything has come to rest.
 struct Invariants {
-  private let world: World
-  private let people: People
-  private var found: [String] = []
+  let world: World
+  let people: People
+  var found: [String] = []
 
   init(_ world: World, _ people: People) {
     self.world = world
@@ -26,6 +26,7 @@ struct Invariants {
     if let shop = world.shop { checked.found += try shop.problems(isOver: isOver) }
     checked.phonesComplainOfNothing()
     checked.everyPushHasOneID()
+    if let others = world.others { try checked.otherPhones(others) }
     return checked.found
   }
 
@@ -33,7 +34,7 @@ struct Invariants {
 
   private mutating func nothingIsLeftOver() {
     found += world.broker.violations.map { "broker: \($0)" }
-    for queue in ["build", "apns", "notify", "unroutable"] {
+    for queue in ["build", "apns", "notify", "webpush", "fcm", "unroutable"] {
       let left = world.broker.messages(in: queue)
       if !left.isEmpty { found.append("\(left.count) messages are left in \(queue)") }
     }
@@ -63,7 +64,7 @@ struct Invariants {
         if mutation == Mutation.expire.name { expiries[session.id, default: 0] += 1 }
       }
     }
-    for place in ends.keys where place.stage != .apns {
+    for place in ends.keys where [.build, .notify].contains(place.stage) {
       found.append("nobody accepted a message that came to an end at \(place.stage.rawValue)")
     }
     for (place, ends) in world.ledger.ends {
@@ -94,7 +95,8 @@ struct Invariants {
         if isOver, !truth.isFinal { found.append("a session outlives its time") }
         let isFirst = truth.participants.first?.userID == user.userID
         for phone in people.phones(of: user.userID) {
-          check(phone, against: truth, of: user.userID, startsItself: isFirst)
+          check(
+            phone, against: truth, of: user.userID, startsItself: isFirst, isOver: isOver)
         }
         if !isFirst { try checkInvitation(to: user, truth) }
       }
@@ -102,17 +104,21 @@ struct Invariants {
   }
 
   private mutating func check(
-    _ id: String, against truth: SessionAnswer, of user: UserID, startsItself: Bool
+    _ id: String, against truth: SessionAnswer, of user: UserID, startsItself: Bool, isOver: Bool
   ) {
     guard let phone = world.airwaves.fleet.phones[id] else { return }
     let cards = phone.cards.filter { $0.sessionID == truth.id }
+    // A wrong clock gave something up before its time.
+    if !isOver, world.hasGivenUp(truth.id) { return }
     let hasLeft = truth.participants.contains { $0.userID == user && $0.status == "left" }
     guard let card = cards.last else {
       let isDue = !startsItself && !truth.isFinal && !hasLeft && !isUnwanted(truth.id, by: user)
       if isDue, !missedItsStart(id) { found.append("\(id) has no card, \(truth.state)") }
       return
     }
-    guard !cards.contains(where: { $0.standing == .dismissed }) else { return }
+    guard !cards.contains(where: { $0.standing == .dismissed }),
+      !world.isOutOfReach(card, on: id)
+    else { return }
     if card.standing.isLive == (truth.isFinal || hasLeft) {
       found.append("\(id) shows a card that is \(card.standing), the session is \(truth.state)")
     }
@@ -125,12 +131,16 @@ struct Invariants {
   }
 
   /// Who swiped the card away on one phone gets it on no other.
-  private func isUnwanted(_ session: SessionID, by user: UserID) -> Bool {
-    people.phones(of: user).contains { id in
-      world.airwaves.fleet.phones[id]?.cards.contains {
-        $0.sessionID == session && $0.standing == .dismissed
-      } ?? false
+  func isUnwanted(_ session: SessionID, by user: UserID) -> Bool {
+    let isOnAndroid = (world.others?.androids(of: user) ?? []).contains { phone in
+      phone.cards.contains { $0.sessionID == session && $0.standing == .dismissed }
     }
+    return isOnAndroid
+      || people.phones(of: user).contains { id in
+        world.airwaves.fleet.phones[id]?.cards.contains {
+          $0.sessionID == session && $0.standing == .dismissed
+        } ?? false
+      }
   }
 
   /// A start dies at APNs when the phone stays away longer than it lives.
@@ -180,7 +190,9 @@ struct Invariants {
         case .integer(let rev)? = aps["content-state"]?["rev"]
       else { continue }
       if let before = newest[token], rev < before.rev {
-        if stamp == before.stamp { return true }
+        if stamp == before.stamp || world.cast.contains(.wrongClock) && stamp > before.stamp {
+          return true
+        }
       } else {
         newest[token] = (rev, stamp)
       }

@@ -1,5 +1,7 @@
 import Cryptography
 import Foundation
+import Pipeline
+import Pushes
 import Sessions
 import Simulator
 import TestSupport
@@ -33,6 +35,24 @@ enum Keys {
   }()
 
   static func bearer(of user: UserID) -> String { bearers[user] ?? "" }
+
+  // MARK: Web Push
+
+  static let vapid: VAPIDKeys = made { try VAPIDKeys(pem: SigningKey.generate().pem) }
+  static let vapidSubject: VAPIDSubject = made { try VAPIDSubject("mailto:ops@app.example") }
+  static let pushServices: PushServices = made {
+    try PushServices(list: OtherPhones.pushHost)
+  }
+  static let webPushOutlet = WebPushOutlet(
+    route: Samples.routes[.webpush], origin: made { try WebOrigin("https://app.example") })
+
+  private static func made<Value>(_ make: () throws -> Value) -> Value {
+    do {
+      return try make()
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }
 
   private static let signing = SigningKey.generate()
 

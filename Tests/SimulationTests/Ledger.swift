@@ -1,4 +1,5 @@
 import Pipeline
+import Pushes
 import Vocabulary
 
 /// What was accepted and what became of it, in the style of a Jepsen checker: written down by the
@@ -9,16 +10,35 @@ final class Ledger {
     let message: String
   }
 
+  /// One card on one Android phone.
+  struct FCMPlace: Hashable {
+    /// Its fingerprint.
+    let token: String
+    let context: ContextKey
+  }
+
+  /// One notification in one browser.
+  struct WebPushPlace: Hashable {
+    /// Its subscription's fingerprint.
+    let browser: String
+    let topic: String
+  }
+
   /// Every event that was committed into the outbox, oldest first.
   private(set) var events: [OutboxEvent] = []
   /// How often each message was settled for good, and as what.
   private(set) var ends: [Place: [Disposition]] = [:]
   /// When the acceptance of a job was committed first.
   private(set) var acceptedAt: [String: Int] = [:]
-  /// Types of the messages that were given up because their deadline had passed.
-  private(set) var expiredTypes: Set<String> = []
+  /// What was given up because its deadline had passed.
+  private(set) var expired: [Message] = []
+  var expiredTypes: Set<String> { Set(expired.map(\.type)) }
   /// Every message that the broker has taken.
   private var stored: Set<Stored> = []
+  private var fcmAcceptedAt: [FCMPlace: [Int: Int]] = [:]
+  private var webPushAcceptedAt: [WebPushPlace: Int] = [:]
+  /// When a notification's end was committed first, by its topic.
+  private var resolvedAt: [String: Int] = [:]
   /// What must never happen, noticed when it did.
   private(set) var violations: [String] = []
   /// Rises with each commit.
@@ -30,10 +50,42 @@ final class Ledger {
     for record in transaction.deliveries where record.status == 200 {
       acceptedAt[record.jobID] = acceptedAt[record.jobID] ?? moment
     }
+    for record in transaction.deliveries { noteOtherPhones(record) }
+    for place in transaction.forgotten { fcmAcceptedAt[place] = nil }
+    for key in transaction.resolved {
+      let topic = WebPushTopic.of(key)
+      resolvedAt[topic] = resolvedAt[topic] ?? moment
+    }
+  }
+
+  private func noteOtherPhones(_ record: DeliveryRecord) {
+    guard let status = record.status, (200..<300).contains(status) else { return }
+    if record.event == StageName.fcm.rawValue, let context = record.contextKey {
+      let place = FCMPlace(token: record.tokenFingerprint, context: context)
+      let earlier = fcmAcceptedAt[place]?[record.rev]
+      fcmAcceptedAt[place, default: [:]][record.rev] = earlier ?? moment
+    } else if record.event == StageName.webpush.rawValue {
+      let topic = WebPushTopic.of("cs-invite-\(record.sessionID)")
+      let place = WebPushPlace(browser: record.tokenFingerprint, topic: topic)
+      webPushAcceptedAt[place] = webPushAcceptedAt[place] ?? moment
+    }
+  }
+
+  /// The newest rev whose acceptance was stored at that moment.
+  func fcmAccepted(at place: FCMPlace, by moment: Int) -> Int? {
+    fcmAcceptedAt[place]?.filter { $0.value <= moment }.keys.max()
+  }
+
+  func isAccepted(_ place: WebPushPlace, by moment: Int) -> Bool {
+    webPushAcceptedAt[place].map { $0 <= moment } ?? false
+  }
+
+  func isResolved(_ topic: String, by moment: Int) -> Bool {
+    resolvedAt[topic].map { $0 <= moment } ?? false
   }
 
   func settled(_ message: Message, by stage: StageName, as disposition: Disposition) {
-    if disposition == .expired { expiredTypes.insert(message.type) }
+    if disposition == .expired { expired.append(message) }
     switch disposition {
     // Comes again.
     case .retry, .park, .handBack: break

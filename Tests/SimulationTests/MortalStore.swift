@@ -1,4 +1,5 @@
 import Pipeline
+import Pushes
 import TestSupport
 import Vocabulary
 
@@ -79,10 +80,27 @@ final class MortalStore: Store, @unchecked Sendable {
 final class RecordingTransaction: ForwardingTransaction {
   private(set) var events: [OutboxEvent] = []
   private(set) var deliveries: [DeliveryRecord] = []
+  /// Places of which it is no longer known what FCM has taken.
+  private(set) var forgotten: [Ledger.FCMPlace] = []
+  /// Dedupe keys of what is over.
+  private(set) var resolved: [String] = []
 
   override func append(_ event: OutboxEvent) throws {
     events.append(event)
     try super.append(event)
+  }
+
+  override func forgetDeliveredRev(of context: ContextKey, to token: FCMToken) throws {
+    forgotten.append(Ledger.FCMPlace(token: token.fingerprint, context: context))
+    try super.forgetDeliveredRev(of: context, to: token)
+  }
+
+  override func resolve(dedupeKey: String, because reason: String, at moment: UnixTime) throws
+    -> [Pipeline.Notification]
+  {
+    let records = try super.resolve(dedupeKey: dedupeKey, because: reason, at: moment)
+    if !records.isEmpty { resolved.append(dedupeKey) }
+    return records
   }
 
   override func save(_ records: [DeliveryRecord]) throws {

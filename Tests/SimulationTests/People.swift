@@ -127,6 +127,7 @@ final class People {
       guard let phone = world.airwaves.fleet.phones[id] else { continue }
       for call in phone.identity.registrations { tell(OwnedEffect(phoneID: id, call: call)) }
     }
+    for id in world.others?.ids ?? [] { tell(world.others?.registrations(of: id) ?? [], by: id) }
   }
 
   func begin() {
@@ -185,17 +186,43 @@ final class People {
   // MARK: What phones' apps do
 
   func tell(_ effect: OwnedEffect) {
-    guard let phone = world.airwaves.fleet.phones[effect.phoneID] else { return }
+    let phone = world.airwaves.fleet.phones[effect.phoneID]
+    guard let user = phone?.identity.userID ?? world.others?.owner(of: effect.phoneID) else {
+      return
+    }
     told[effect.phoneID, default: []].append(
       Call(
-        user: phone.identity.userID, method: effect.call.method, target: effect.call.path,
+        user: user, method: effect.call.method, target: effect.call.path,
         body: effect.call.body, key: nil, phone: effect.phoneID))
+  }
+
+  private func hasNetwork(_ id: String) -> Bool {
+    guard let others = world.others, others.owner(of: id) != nil else {
+      return !world.airwaves.offline.contains(id)
+    }
+    return others.isOnline(id)
+  }
+
+  private func tell(_ calls: [PhoneCall], by id: String) {
+    for call in calls { tell(OwnedEffect(phoneID: id, call: call)) }
+  }
+
+  /// Something happens to a browser or an Android phone.
+  func change(_ others: OtherPhones) {
+    guard let id = chaos.pick(among: others.ids) else { return }
+    switch chaos.number(in: 0...15) {
+    case 0...5: others.goOffline(id)
+    case 6...10: others.goOnline(id)
+    case 11...13: tell(others.registrations(of: id), by: id)
+    case 14: tell(others.dismiss(id), by: id)
+    default: others.leave(id)
+    }
   }
 
   /// One phone that has a network makes its next call.
   func phoneCalls() -> Bool {
-    let ready = world.airwaves.fleet.phoneIDs.filter {
-      !(told[$0] ?? []).isEmpty && !world.airwaves.offline.contains($0) && !calling.contains($0)
+    let ready = (world.airwaves.fleet.phoneIDs + (world.others?.ids ?? [])).filter {
+      !(told[$0] ?? []).isEmpty && hasNetwork($0) && !calling.contains($0)
     }
     guard let phone = chaos.pick(among: ready), let call = told[phone]?.first else { return false }
     calling.insert(phone)

@@ -5,7 +5,7 @@ import TestSupport
 import Vocabulary
 
 enum ProcessKind: String, CaseIterable {
-  case api, relay, builder, notifier, sender, sweep
+  case api, relay, builder, notifier, sender, sweep, webPushSender, fcmSender
 }
 
 /// One process of a role, as `lockstep` would start it, on the ports of the simulated world.
@@ -13,6 +13,10 @@ final class Process {
   /// How many of each role run at once.
   static let copies: [ProcessKind] = [
     .relay, .relay, .builder, .builder, .notifier, .notifier, .sender, .sender, .sweep, .sweep,
+  ]
+  /// Besides, where there are browsers and Android phones.
+  static let otherCopies: [ProcessKind] = [
+    .webPushSender, .webPushSender, .fcmSender, .fcmSender,
   ]
   private static let requestsInFlightMax = 4
 
@@ -22,7 +26,8 @@ final class Process {
   private let chaos: Chaos
 
   private enum Role {
-    case worker(Worker, MortalLink, Radio?)
+    /// What closes its connections to a push service; nil when it has none.
+    case worker(Worker, MortalLink, hangUp: (() -> Void)?)
     case relay(OutboxRelay, MortalLink)
     case sweep(ExpirySweep)
   }
@@ -44,22 +49,22 @@ final class Process {
       role = .relay(
         OutboxRelay(
           store: store, publisher: link, eventsExchange: Samples.routes.eventsExchange,
-          time: world.time, log: .discarding, metrics: Metrics()), link)
+          time: world.clock, log: .discarding, metrics: Metrics()), link)
     case .sweep:
       role = .sweep(
         ExpirySweep(
-          store: store, limits: World.limits, time: world.time, log: .discarding,
+          store: store, limits: World.limits, time: world.clock, log: .discarding,
           metrics: Metrics()))
-    case .builder, .notifier, .sender:
-      let radio =
-        kind == .sender
-        ? Radio(
-          world.airwaves, ledger: world.ledger, life: life,
-          inFlightMax: Self.requestsInFlightMax, broken: world.broken) : nil
+    case .builder, .notifier, .sender, .webPushSender, .fcmSender:
+      let (inner, hangUp) = Self.stage(kind, store, life, world)
       let stage = LedgerStage(
-        Self.stage(kind, store, radio, world), ledger: world.ledger, broken: world.broken
+        inner, ledger: world.ledger, broken: world.broken
       ) { settlement in
-        func named(_ message: Message) -> String { "\(message.type) \(message.id.prefix(4))" }
+        func named(_ message: Message) -> String {
+          // A browser's keys are by chance, and so is what is named after them.
+          let isByChance = message.type.hasPrefix("webpush.")
+          return isByChance ? message.type : "\(message.type) \(message.id.prefix(4))"
+        }
         let what = "\(named(settlement.delivery.message)) \(settlement.disposition.outcome)"
         let out = settlement.outgoing.map { named($0.message) }.joined(separator: " ")
         chaos.note("\(life.name): \(what) \(out)")
@@ -67,24 +72,50 @@ final class Process {
       let link = world.link(to: stage.name, life: life) { stage.acknowledged($0) }
       role = .worker(
         Worker(
-          route: Samples.routes[stage.name], link: link, stage: stage, time: world.time,
-          log: .discarding, metrics: Metrics()), link, radio)
+          route: Samples.routes[stage.name], link: link, stage: stage, time: world.clock,
+          log: .discarding, metrics: Metrics()), link, hangUp: hangUp)
     }
   }
 
   private static func stage(
-    _ kind: ProcessKind, _ store: any Store, _ radio: Radio?, _ world: World
-  ) -> any Stage {
+    _ kind: ProcessKind, _ store: any Store, _ life: Life, _ world: World
+  ) -> (any Stage, hangUp: (() -> Void)?) {
     let pushes = Samples.routes[.apns]
-    if let radio {
-      return APNsSender(
+    switch kind {
+    case .builder:
+      let fcm = world.others == nil ? nil : Samples.routes[.fcm]
+      return (PayloadBuilder(store: store, pushes: pushes, fcm: fcm, time: world.clock), nil)
+    case .notifier:
+      let notifier = Notifier(
+        store: store, pushes: pushes, webPush: world.others == nil ? nil : Keys.webPushOutlet,
+        time: world.clock, metrics: NotificationMetrics(Metrics()))
+      return (notifier, nil)
+    case .sender:
+      let radio = Radio(
+        world.airwaves, ledger: world.ledger, life: life, inFlightMax: requestsInFlightMax,
+        broken: world.broken)
+      let sender = APNsSender(
         store: store, pushes: pushes, transport: radio, bundleID: Samples.bundle,
-        time: world.time, log: .discarding, metrics: Metrics())
+        time: world.clock, log: .discarding, metrics: Metrics())
+      return (sender, radio.close)
+    case .webPushSender:
+      let radio = WebPushRadio(
+        world.reachedOtherwise, ledger: world.ledger, life: life,
+        inFlightMax: requestsInFlightMax)
+      let sender = WebPushSender(
+        store: store, carrier: radio, keys: Keys.vapid, subject: Keys.vapidSubject,
+        services: Keys.pushServices, time: world.clock, log: .discarding, metrics: Metrics())
+      return (sender, radio.close)
+    case .fcmSender:
+      let radio = FCMRadio(
+        world.reachedOtherwise, ledger: world.ledger, life: life,
+        inFlightMax: requestsInFlightMax)
+      let sender = FCMSender(
+        store: store, pushes: Samples.routes[.fcm], carrier: radio, time: world.clock,
+        log: .discarding, metrics: Metrics())
+      return (sender, radio.close)
+    case .api, .relay, .sweep: preconditionFailure("\(kind) works on no queue")
     }
-    return kind == .builder
-      ? PayloadBuilder(store: store, pushes: pushes, time: world.time)
-      : Notifier(
-        store: store, pushes: pushes, time: world.time, metrics: NotificationMetrics(Metrics()))
   }
 
   /// Deliveries taken and not settled.
@@ -149,9 +180,9 @@ final class Process {
   /// What the system does when a process ends: its connections are closed.
   private func bury() {
     switch role {
-    case .worker(_, let link, let radio):
+    case .worker(_, let link, let hangUp):
       link.close()
-      radio?.close()
+      hangUp?()
     case .relay(_, let link): link.close()
     case .sweep: break
     }

@@ -101,10 +101,41 @@ final class Shop {
       guard let activity = try world.look({ try $0.activity(key) }) else { continue }
       if isOver, activity.state == .live { found.append("an activity outlives its time") }
       let phones = people.phones(of: Self.customer)
-      let isUnwanted = phones.contains { phone in
-        cards(of: key, on: phone).contains { $0.standing == .dismissed }
+      if !isOver, world.hasGivenUp(activity.sessionID) { continue }
+      let androids = world.others?.androids(of: Self.customer) ?? []
+      let isUnwanted =
+        phones.contains { phone in
+          cards(of: key, on: phone).contains { $0.standing == .dismissed }
+        }
+        || androids.contains { phone in
+          phone.cards.contains { $0.contextKey == context(key) && $0.standing == .dismissed }
+        }
+      for phone in androids where phone.isInstalled {
+        found += check(phone, activity, isUnwanted: isUnwanted)
       }
       for phone in phones { found += check(phone, activity, isUnwanted: isUnwanted) }
+    }
+    return found
+  }
+
+  private func context(_ key: ActivityKey) -> ContextKey {
+    Activity.contextKey(of: key, user: Self.customer)
+  }
+
+  private func check(_ phone: AndroidPhone, _ activity: Activity, isUnwanted: Bool) -> [String] {
+    let id = phone.identity.id
+    guard let card = phone.cards.last(where: { $0.contextKey == context(activity.key) }) else {
+      let isDue = activity.state == .live && !isUnwanted
+      return isDue ? ["\(id) has no card of \(activity.key), which is live"] : []
+    }
+    guard card.standing != .dismissed else { return [] }
+    var found: [String] = []
+    if (card.standing == .live) != (activity.state == .live) {
+      found.append("\(id): the card of \(activity.key) is \(card.standing), \(activity.state)")
+    }
+    if card.contentState != activity.recipients.first?.contentState {
+      found.append(
+        "\(id): the card of \(activity.key) shows rev \(card.rev), the truth is \(activity.rev)")
     }
     return found
   }
@@ -120,7 +151,9 @@ final class Shop {
       let isDue = activity.state == .live && !isUnwanted && !missedIt
       return isDue ? ["\(phone) has no card of \(activity.key), which is live"] : []
     }
-    guard !cards.contains(where: { $0.standing == .dismissed }) else { return [] }
+    guard !cards.contains(where: { $0.standing == .dismissed }),
+      !world.isOutOfReach(card, on: phone)
+    else { return [] }
     var found: [String] = []
     if card.standing.isLive != (activity.state == .live) {
       found.append("\(phone): the card of \(activity.key) is \(card.standing), \(activity.state)")

@@ -21,35 +21,69 @@ import Testing
 
   @Test(arguments: batches)
   func `nothing accepted is lost and nothing happens twice`(seeds: Range<UInt64>) throws {
+    for seed in seeds { try play(seed, []) }
+  }
+
+  /// Fewer: others take the same way as sessions on iPhones, and only what is their own is new.
+  private static func some(_ count: UInt64) -> [Range<UInt64>] {
+    seed.map { [$0..<$0 + 1] }
+      ?? stride(from: 0, to: count, by: Int(batch)).map { $0..<min($0 + batch, count) }
+  }
+
+  @Test(arguments: some(worlds / 4))
+  func `activities keep the same promises`(seeds: Range<UInt64>) throws {
+    for seed in seeds { try play(seed, .activities) }
+  }
+
+  @Test(arguments: some(worlds / 4))
+  func `browsers and Android phones are promised the same`(seeds: Range<UInt64>) throws {
     for seed in seeds {
-      let world = try World(seed: seed, keepsStory: Self.seed != nil)
-      let problems = try world.play()
-      if Self.seed != nil { print(world.chaos.story.joined(separator: "\n")) }
-      #expect(problems.isEmpty, "replay: \(Self.replay(seed))")
+      try play(seed, seed.isMultiple(of: 4) ? [.otherPhones, .activities] : .otherPhones)
     }
   }
 
-  /// Fewer: activities take the same way as sessions, and only what is their own is new.
-  private static let activityBatches: [Range<UInt64>] =
-    seed.map { [$0..<$0 + 1] }
-    ?? stride(from: 0, to: worlds / 4, by: Int(batch)).map { $0..<min($0 + batch, worlds / 4) }
-
-  @Test(arguments: activityBatches)
-  func `activities keep the same promises`(seeds: Range<UInt64>) throws {
+  @Test(arguments: some(worlds / 5))
+  func `a clock that jumps by hours loses nothing for good`(seeds: Range<UInt64>) throws {
     for seed in seeds {
-      let world = try World(seed: seed, hasActivities: true, keepsStory: Self.seed != nil)
-      let problems = try world.play()
-      if Self.seed != nil { print(world.chaos.story.joined(separator: "\n")) }
-      #expect(problems.isEmpty, "replay: \(Self.replay(seed))")
+      let rest: Cast = seed.isMultiple(of: 2) ? .otherPhones : .activities
+      try play(seed, rest.union(.wrongClock))
     }
+  }
+
+  private func play(_ seed: UInt64, _ cast: Cast) throws {
+    let world = try World(seed: seed, cast: cast, keepsStory: Self.seed != nil)
+    let problems = try world.play()
+    if Self.seed != nil { print(world.chaos.story.joined(separator: "\n")) }
+    #expect(problems.isEmpty, "replay: \(Self.replay(seed))")
+  }
+
+  /// Worlds that showed a fault once: each is played whatever else is.
+  private static let taught: [(UInt64, Cast)] = [
+    // A start for an Android phone was under way when its user swiped the card away on an iPhone.
+    (23, .otherPhones),
+    // An older state was sent and not answered, and came to FCM after a newer one.
+    (124, .otherPhones), (167, .otherPhones), (206, .otherPhones), (209, .otherPhones),
+    (219, .otherPhones),
+    // An alert was sent and not answered, and shown after what took it back.
+    (312, []),
+    // What an earlier connection owed went out in a turn that said it did nothing.
+    (643, []), (29, .otherPhones),
+  ]
+
+  @Test(arguments: taught)
+  func `what a world taught is not forgotten`(seed: UInt64, cast: Cast) throws {
+    try play(seed, cast)
   }
 
   @Test func `a seed plays the same world again`() throws {
-    for seed: UInt64 in 0..<3 {
-      let first = try World(seed: seed)
-      let second = try World(seed: seed)
+    for seed: UInt64 in 0..<4 {
+      let cast: Cast = seed.isMultiple(of: 2) ? [] : [.otherPhones, .activities, .wrongClock]
+      let first = try World(seed: seed, cast: cast, keepsStory: true)
+      let second = try World(seed: seed, cast: cast, keepsStory: true)
       _ = try first.play()
       _ = try second.play()
+      let other = zip(first.chaos.story, second.chaos.story).first { $0 != $1 }
+      #expect(other.map { [$0, $1] } ?? [] == [], "\(Self.replay(seed))")
       #expect(first.chaos.digest == second.chaos.digest, "\(Self.replay(seed))")
     }
   }

@@ -20,27 +20,35 @@ final class World {
   private static let steps = 220
   private static let sessionsMax = 2
   /// Turns until rest, at most: beyond it something runs in circles.
-  private static let turnsMax = 4000
+  static let turnsMax = 4000
 
   let chaos: Chaos
+  /// Of the people, their phones and Apple.
   let time = ManualTime()
+  /// Of Lockstep's processes.
+  let clock: ServerClock
+  let cast: Cast
   let broker: FakeBroker
   let ledger = Ledger()
   let airwaves: Airwaves
   let broken: BrokenRule?
-  private let tables = InMemoryStore()
-  private var processes: [Process] = []
+  let tables = InMemoryStore()
+  var processes: [Process] = []
   private var apis: [(life: Life, api: API)] = []
-  private var people: People!
+  var people: People!
   /// Nil in a world without activities.
   private(set) var shop: Shop?
+  /// Nil in a world of iPhones alone.
+  let others: OtherPhones?
   private var begun = 0
   private let sessionIDs: SessionIDs
 
-  /// `hasActivities`: a program drives activities on Shiny phones besides.
   init(
-    seed: UInt64, broken: BrokenRule? = nil, hasActivities: Bool = false, keepsStory: Bool = false
+    seed: UInt64, broken: BrokenRule? = nil, cast: Cast = [], keepsStory: Bool = false
   ) throws {
+    let hasActivities = cast.contains(.activities)
+    self.cast = cast
+    clock = ServerClock(time)
     chaos = Chaos(seed: seed, keepsStory: keepsStory)
     self.broken = broken
     sessionIDs = SessionIDs(seed: seed)
@@ -58,11 +66,15 @@ final class World {
           app: ShinyContract())
       }
     }
+    others =
+      cast.contains(.otherPhones)
+      ? OtherPhones(seed: seed, vapidKey: Keys.vapid.first.id, time: time, chaos: chaos) : nil
     airwaves = Airwaves(fleet: fleet, bundleID: Samples.bundle, time: time, chaos: chaos)
     people = People(in: self)
     if hasActivities { shop = Shop(in: self, people) }
     airwaves.onCalls = { [unowned self] in $0.forEach(people.tell) }
-    processes = Process.copies.enumerated().map { Process($1, number: $0, in: self) }
+    let copies = Process.copies + (others == nil ? [] : Process.otherCopies)
+    processes = copies.enumerated().map { Process($1, number: $0, in: self) }
     apis = (0..<2).map { newAPI($0) }
     chaos.onInterlude = { [unowned self] in interlude() }
   }
@@ -85,12 +97,19 @@ final class World {
   private func newAPI(_ number: Int) -> (Life, API) {
     let life = Life("api-\(number)", chaos: chaos)
     let api = API(
-      store: store(for: life, .api), keys: Keys.users, time: time,
-      settings: APISettings(
-        session: Self.limits, requestsPerSecond: 10_000, requestBurst: 10_000),
+      store: store(for: life, .api), keys: Keys.users, time: clock, settings: apiSettings,
       log: .discarding, metrics: Metrics(), outbox: OutboxGate(), onCommit: {},
       newSessionID: { [sessionIDs] in sessionIDs.next() })
     return (life, api)
+  }
+
+  private var apiSettings: APISettings {
+    var settings = APISettings(
+      session: Self.limits, requestsPerSecond: 10_000, requestBurst: 10_000)
+    guard others != nil else { return settings }
+    settings.webPush = WebPushOffer(publicKey: Keys.vapid.first.id, services: Keys.pushServices)
+    settings.fcmPackages = [OtherPhones.package]
+    return settings
   }
 
   /// Nil when the API died over it.
@@ -132,6 +151,8 @@ final class World {
     // Every session that goes on runs out now.
     time.advance(by: Self.limits.lifeMax)
     if shop != nil { time.advance(by: Shop.lifeMax) }
+    // What began while the clock was ahead ends later.
+    if cast.contains(.wrongClock) { time.advance(by: Self.clockErrorMax) }
     if !settle() { problems.append("does not come to rest after the sessions ran out") }
     problems += try Invariants(self, people).problems(isOver: true)
     chaos.note("\(time.elapsed())")
@@ -174,14 +195,17 @@ final class World {
     }
   }
 
-  private var anyQueue: String { ["build", "apns", "notify"][chaos.number(in: 0...2)] }
+  private var anyQueue: String {
+    let queues = ["build", "apns", "notify"] + (others == nil ? [] : ["webpush", "fcm"])
+    return queues[chaos.number(in: 0...queues.count - 1)]
+  }
 
   private func anyProcess() {
     let place = chaos.number(in: 0...processes.count - 1)
     _ = turn(place)
   }
 
-  private func turn(_ place: Int) -> Bool {
+  func turn(_ place: Int) -> Bool {
     let process = processes[place]
     let happened = process.turn()
     if process.life.isOver, !process.life.isBusy { replace(place) }
@@ -192,11 +216,12 @@ final class World {
     processes[place] = Process(processes[place].kind, number: place, in: self)
   }
 
-  private func pass(_ span: Duration) {
+  func pass(_ span: Duration) {
     // What is on its way arrives meanwhile.
     for part in [min(span, Airwaves.underWayMax), max(.zero, span - Airwaves.underWayMax)] {
       time.advance(by: part)
       airwaves.pass()
+      others?.ether.pass()
     }
     airwaves.age()
   }
@@ -212,7 +237,7 @@ final class World {
       broker.refusal = { [chaos] _ in
         refuses && chaos.strikes(onceIn: 3) ? "the queue is full" : nil
       }
-    case 4: time.step(by: .seconds(chaos.number(in: 0...60)))
+    case 4: setClock()
     case 5, 6:
       guard !processes[place].life.isBusy else { return }
       processes[place].stop(time: time)
@@ -224,7 +249,21 @@ final class World {
     }
   }
 
+  /// How wrong the clock gets, either way.
+  private static let clockErrorMax: Duration = .seconds(7200)
+
+  private func setClock() {
+    guard cast.contains(.wrongClock) else {
+      return time.step(by: .seconds(chaos.number(in: 0...60)))
+    }
+    let most = Int(Self.clockErrorMax.components.seconds)
+    let error = chaos.strikes(onceIn: 3) ? 0 : chaos.number(in: -most...most)
+    chaos.note("the clock is \(error) s ahead")
+    clock.set(ahead: .seconds(error))
+  }
+
   private func changePhone() {
+    if let others, chaos.number(in: 0...1) == 0 { return people.change(others) }
     guard let phone = chaos.pick(among: airwaves.fleet.phoneIDs) else { return }
     switch chaos.number(in: 0...7) {
     case 0...2: airwaves.goOffline(phone)
@@ -233,53 +272,6 @@ final class World {
     default: people.dismissCard()
     }
   }
-
-  // MARK: The end
-
-  private func stopFaults() {
-    chaos.isOn = false
-    broker.isDown = false
-    broker.isBlocked = false
-    broker.refusal = { _ in nil }
-    airwaves.fleet.phoneIDs.forEach(airwaves.goOnline)
-  }
-
-  /// Goes on without faults until nothing is left to do.
-  ///
-  /// - Returns: false when it does not come to rest.
-  private func settle() -> Bool {
-    for _ in 0..<Self.turnsMax {
-      var happened = people.callAgain()
-      happened = people.phoneCalls() || happened
-      happened = people.startOwnCard() || happened
-      happened = shop?.bindUnbound() ?? false || happened
-      for place in processes.indices { happened = turn(place) || happened }
-      if happened { continue }
-      guard let wait = nextDue() else { return true }
-      pass(wait)
-    }
-    return false
-  }
-
-  /// How long until something may happen; nil when all is quiet.
-  private func nextDue() -> Duration? {
-    let waiting = (try? tables.read { try $0.outboxDepth().events }) ?? 0
-    var dues = [airwaves.nextDue, broker.nextDue].compactMap(\.self).map { $0 - time.elapsed() }
-    if waiting > 0 { dues.append(OutboxRelay.lease) }
-    // Behind an open lane, until the next probe.
-    if processes.contains(where: { $0.inHand > 0 }) { dues.append(.seconds(15)) }
-    return dues.min().map { max($0, .milliseconds(1)) }
-  }
-}
-
-// MARK: For the invariants
-
-extension World {
-  func look<Result>(_ body: (any StoreTransaction) throws -> Result) throws -> Result {
-    try tables.read(body)
-  }
-
-  var inHand: Int { processes.reduce(0) { $0 + $1.inHand } }
 }
 
 /// Ids that only the seed decides: their order decides what comes first.

@@ -67,13 +67,15 @@ struct SendingQueue<Sending: PlacedSending, Answer> {
     dropped.append((sending, disposition))
   }
 
-  /// Drops each that waits while a newer one waits for the same place.
-  mutating func dropOutdone(by rev: (Sending) -> Int) {
+  /// Drops each that waits while a newer one waits for the same place; `isKept`: but for these.
+  mutating func dropOutdone(
+    by rev: (Sending) -> Int, butFor isKept: (Sending) -> Bool = { _ in false }
+  ) {
     let newest = Dictionary(waiting.map { ($0.place, rev($0)) }, uniquingKeysWith: max)
     guard newest.count < waiting.count else { return }
     var kept: [Sending] = []
     for sending in waiting {
-      if let newest = newest[sending.place], newest > rev(sending) {
+      if let newest = newest[sending.place], newest > rev(sending), !isKept(sending) {
         drop(sending, .superseded(because: "rev \(newest) waits beside \(rev(sending))"))
       } else {
         kept.append(sending)

@@ -6,6 +6,8 @@ struct FCMKnowledge {
   var registrations: [FCMToken: FCMRegistration] = [:]
   /// The newest rev of each card.
   var newest: [ContextKey: Int] = [:]
+  /// Cards that somebody swiped away, on whichever of a user's phones.
+  var dismissed: Set<ContextKey> = []
   /// The newest rev that FCM has taken, of each card for each token.
   var delivered: [FCMPlace: Int] = [:]
 }
@@ -40,8 +42,14 @@ enum FCMDecision {
       self = .drop(.superseded(because: "rev \(newest) is known, this is \(job.rev)"))
       return
     }
-    if let delivered = known.delivered[FCMPlace(job)], delivered >= job.rev {
+    let delivered = known.delivered[FCMPlace(job)]
+    if let delivered, delivered >= job.rev {
       self = .drop(.superseded(because: "rev \(delivered) is delivered"))
+      return
+    }
+    // Swiped away on another phone since the job was made.
+    if delivered == nil, job.event == .start, known.dismissed.contains(job.contextKey) {
+      self = .drop(.superseded(because: "the user dismissed this card"))
       return
     }
     do {

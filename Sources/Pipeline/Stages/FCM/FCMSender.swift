@@ -62,6 +62,9 @@ package final class FCMSender: QueueingSender {
     var sentAt = UnixTime(milliseconds: 0)
 
     var place: FCMPlace { FCMPlace(job) }
+
+    /// An earlier visit, or another sender that died, may have sent it without hearing of it.
+    var mayHaveGoneOut: Bool { delivery.redelivered || delivery.attempt > 1 }
   }
 
   package var descriptors: [(descriptor: Int32, events: Int16)] { carrier.descriptors }
@@ -81,7 +84,7 @@ package final class FCMSender: QueueingSender {
   // MARK: Sending
 
   func sendWhatMayGo() throws {
-    queue.dropOutdone(by: \.job.rev)
+    queue.dropOutdone(by: \.job.rev, butFor: \.mayHaveGoneOut)
     let now = time.now()
     let (going, parked) = choose(now: now)
     guard !going.isEmpty || !parked.isEmpty else { return }
@@ -128,7 +131,8 @@ package final class FCMSender: QueueingSender {
       var known = FCMKnowledge(
         registrations: try transaction.fcmRegistrations(jobs.map(\.token)),
         newest: try transaction.activityStates(Array(Set(jobs.map(\.contextKey))))
-          .mapValues(\.rev))
+          .mapValues(\.rev),
+        dismissed: try transaction.dismissed(among: jobs.map(\.contextKey)))
       for job in jobs {
         known.delivered[FCMPlace(job)] =
           try transaction.deliveredRev(of: job.contextKey, to: job.token)

@@ -26,12 +26,16 @@ extension FCMSender {
     let (answers, drops) = (queue.answered, queue.dropped)
     let dropRecords = drops.compactMap { record($0.sending, dropped: $0.disposition, now: now) }
     var ends: [End] = []
+    var repairs: [[OutgoingMessage]] = drops.map { _ in [] }
     if !answers.isEmpty || !dropRecords.isEmpty {
       let before = memory
       do {
         ends = try store.write { transaction in
           self.memory = before
           self.afterCommit = []
+          repairs = try drops.map { sending, disposition in
+            try repair(after: sending, disposition, in: transaction)
+          }
           let ends = try answers.map { sending, result in
             try end(of: sending, result, in: transaction, now: now)
           }
@@ -50,9 +54,9 @@ extension FCMSender {
       metrics.lanes.show(memory.lanes)
       laneBoard.show(memory.lanes, of: name)
     }
-    var settlements = drops.map { sending, disposition in
-      count(disposition.outcome)
-      return Settlement(sending.delivery, disposition)
+    var settlements = zip(drops, repairs).map { drop, outgoing in
+      count(drop.disposition.outcome)
+      return Settlement(drop.sending.delivery, drop.disposition, outgoing: outgoing)
     }
     var again: [Sending] = []
     for ((sending, _), end) in zip(answers, ends) {
@@ -113,19 +117,49 @@ extension FCMSender {
   }
 
   /// Notes what FCM has taken. When that is older than what another sender has delivered meanwhile,
-  /// the newest state is made to go out once more: FCM keeps for a phone what came last.
+  /// the newest state is made to go out once more: FCM keeps for a phone what came last. The same
+  /// when the user swiped the card away on another phone while it was on its way: the builder left
+  /// this phone out since, and now it shows the card.
   private func accepted(_ job: FCMJob, in transaction: any StoreTransaction, now: UnixTime) throws
     -> [OutgoingMessage]
   {
     let delivered = try transaction.raiseDeliveredRev(
       of: job.contextKey, to: job.token, rev: job.rev, at: now)
-    guard delivered > job.rev,
-      let newest = try transaction.activityStates([job.contextKey])[job.contextKey],
+    let isOlder = try delivered > job.rev || isLeftOut(job, in: transaction)
+    return isOlder ? try newestAgain(after: job, in: transaction) : []
+  }
+
+  /// The newest state goes to this job's phone once more: an older one may lie above it at FCM, or
+  /// be what the phone shows, which knows nothing of an end that it had no card for.
+  func newestAgain(after job: FCMJob, in transaction: any StoreTransaction) throws
+    -> [OutgoingMessage]
+  {
+    guard let newest = try transaction.activityStates([job.contextKey])[job.contextKey],
       let phone = try transaction.fcmRegistrations([job.token])[job.token],
       phone.userID == job.userID
     else { return [] }
     try transaction.forgetDeliveredRev(of: job.contextKey, to: job.token)
     return [pushes.carrying(newest.fcmJob(to: phone, isShown: true).message)]
+  }
+
+  /// What is not sent may have gone out on an earlier visit, after what FCM has taken since.
+  private func repair(
+    after sending: Sending, _ disposition: Disposition, in transaction: any StoreTransaction
+  ) throws -> [OutgoingMessage] {
+    // What only waits its turn has no record either.
+    guard sending.mayHaveGoneOut, disposition.recorded != nil else { return [] }
+    let job = sending.job
+    let delivered = try transaction.deliveredRev(of: job.contextKey, to: job.token)
+    let isOlder =
+      if let delivered { delivered > job.rev } else { try isLeftOut(job, in: transaction) }
+    return isOlder ? try newestAgain(after: job, in: transaction) : []
+  }
+
+  /// The builder makes no jobs for a card that was swiped away meanwhile, as far as it knows.
+  private func isLeftOut(_ job: FCMJob, in transaction: any StoreTransaction) throws -> Bool {
+    let newest = try transaction.activityStates([job.contextKey])[job.contextKey]
+    guard let newest, newest.rev > job.rev, newest.event != .end else { return false }
+    return try !transaction.dismissed(among: [job.contextKey]).isEmpty
   }
 
   /// Pruned only while the mass guard agrees: a project that forgets all its phones at once is ill,

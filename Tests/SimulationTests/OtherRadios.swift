@@ -1,0 +1,191 @@
+import Cryptography
+import Foundation
+import Pipeline
+import Pushes
+import Simulator
+import TestSupport
+import Vocabulary
+
+@testable import struct Simulator.FCMMessage
+
+/// One sender's connections to FCM.
+final class FCMRadio: FCMCarrier {
+  private let phones: OtherPhones
+  private let ledger: Ledger
+  private let life: Life
+  private let inFlightMax: Int
+  private var open: [UInt64: Ledger.FCMPlace] = [:]
+  private var results: [FCMResult] = []
+
+  init(_ phones: OtherPhones, ledger: Ledger, life: Life, inFlightMax: Int) {
+    self.phones = phones
+    self.ledger = ledger
+    self.life = life
+    self.inFlightMax = inFlightMax
+  }
+
+  var descriptors: [(descriptor: Int32, events: Int16)] { [] }
+  var capacity: Int { max(0, inFlightMax - open.count) }
+  var inFlight: Int { open.count }
+  func renewAccessToken(refused number: Int) {}
+
+  func send(_ request: Pipeline.FCMRequest) {
+    // A dead process sends nothing; its own code notices at the next call.
+    guard !life.isOver else { return }
+    guard let message = try? FCMMessage(body: Array(request.body)),
+      let context = message.data["contextKey"], let rev = message.rev,
+      let token = try? FCMToken(message.token)
+    else { return ledger.violated("an FCM message that no phone could read") }
+    let place = Ledger.FCMPlace(token: token.fingerprint, context: ContextKey(context))
+    if open.values.contains(place) {
+      ledger.violated("two messages for one card of one Android phone at once on one sender")
+    }
+    if let newer = ledger.fcmAccepted(at: place, by: life.lookedAt), newer >= rev {
+      ledger.violated("rev \(rev) sent to FCM after the acceptance of rev \(newer) was stored")
+    }
+    open[request.number] = place
+    let chaos = phones.ether.chaos
+    chaos.note("\(life.name) sends \(OtherPhones.words(message))")
+    plan(request, chaos.isOn ? chaos.number(in: 0...29) : 29)
+    _ = try? life.moment("after sending to FCM")  // It notices at its next call.
+  }
+
+  private func plan(_ request: Pipeline.FCMRequest, _ fate: Int) {
+    let ether = phones.ether
+    let there = ether.delay
+    func answer(_ outcome: FCMOutcome, after wait: Duration) {
+      ether.later(wait, of: self, isAnswer: true) { [self] in heard(outcome, to: request.number) }
+    }
+    func arrival(after wait: Duration, thenAnswer back: Duration?) {
+      ether.later(wait, of: self) { [self] in
+        let outcome = phones.arrive(request.body)
+        guard let back else { return }
+        ether.later(back, of: self, isAnswer: true) { [self] in
+          heard(outcome, to: request.number)
+        }
+      }
+    }
+    switch fate {
+    case 0, 1: answer(.answered(FCMAnswer(status: 503, errorCode: "UNAVAILABLE")), after: there)
+    case 2: answer(.answered(FCMAnswer(status: 500, errorCode: "INTERNAL")), after: there)
+    case 3: answer(.answered(FCMAnswer(status: 429, errorCode: "QUOTA_EXCEEDED")), after: there)
+    case 4: answer(.answered(FCMAnswer(status: 401, state: "UNAUTHENTICATED")), after: there)
+    case 5: answer(.unauthorized(because: "no access token"), after: there)
+    case 6, 7: answer(.unanswered(because: "connection lost"), after: there)
+    case 8...10:
+      arrival(after: there, thenAnswer: nil)
+      answer(.unanswered(because: "connection lost"), after: there + ether.delay)
+    case 11:
+      // What hung in a buffer arrives after all.
+      answer(.unanswered(because: "no answer within 10 s"), after: .seconds(10))
+      arrival(after: .seconds(12) + there, thenAnswer: nil)
+    default: arrival(after: there, thenAnswer: ether.delay)
+    }
+  }
+
+  private func heard(_ outcome: FCMOutcome, to number: UInt64) {
+    guard open.removeValue(forKey: number) != nil else { return }
+    results.append(FCMResult(number: number, outcome: outcome, accessToken: 1))
+  }
+
+  func advance() -> [FCMResult] {
+    phones.ether.pass()
+    defer { results = [] }
+    return results
+  }
+
+  func close() {
+    open = [:]
+    phones.ether.died(self)
+  }
+}
+
+/// One sender's connections to the push service of the web.
+final class WebPushRadio: WebPushCarrier {
+  private let phones: OtherPhones
+  private let ledger: Ledger
+  private let life: Life
+  private let inFlightMax: Int
+  private var open: [UInt64: Ledger.WebPushPlace] = [:]
+  private var results: [WebPushResult] = []
+
+  init(_ phones: OtherPhones, ledger: Ledger, life: Life, inFlightMax: Int) {
+    self.phones = phones
+    self.ledger = ledger
+    self.life = life
+    self.inFlightMax = inFlightMax
+  }
+
+  var descriptors: [(descriptor: Int32, events: Int16)] { [] }
+  var capacity: Int { max(0, inFlightMax - open.count) }
+  var inFlight: Int { open.count }
+
+  func send(_ request: Pipeline.WebPushRequest) {
+    guard !life.isOver else { return }
+    let place = Ledger.WebPushPlace(
+      browser: String(Digest.sha256(request.endpoint.text).hex.prefix(8)), topic: request.topic)
+    if open.values.contains(place) {
+      ledger.violated("two Web Pushes of one notification at once on one sender")
+    }
+    if ledger.isAccepted(place, by: life.lookedAt) {
+      ledger.violated("a Web Push sent again after its acceptance was stored")
+    }
+    if ledger.isResolved(request.topic, by: life.lookedAt) {
+      ledger.violated("a Web Push sent after its notification was resolved")
+    }
+    open[request.number] = place
+    let chaos = phones.ether.chaos
+    chaos.note("\(life.name) sends \(request.topic)")
+    plan(request, chaos.isOn ? chaos.number(in: 0...29) : 29)
+    _ = try? life.moment("after sending a Web Push")  // It notices at its next call.
+  }
+
+  private func plan(_ request: Pipeline.WebPushRequest, _ fate: Int) {
+    let ether = phones.ether
+    let there = ether.delay
+    func answer(_ outcome: WebPushOutcome, after wait: Duration) {
+      ether.later(wait, of: self, isAnswer: true) { [self] in heard(outcome, to: request.number) }
+    }
+    func arrival(after wait: Duration, thenAnswer back: Duration?) {
+      ether.later(wait, of: self) { [self] in
+        let subscription = request.endpoint.text.split(separator: "/").last.map(String.init) ?? ""
+        let outcome = phones.arrive(
+          request.body, at: subscription, ttl: request.ttl, topic: request.topic)
+        guard let back else { return }
+        ether.later(back, of: self, isAnswer: true) { [self] in
+          heard(outcome, to: request.number)
+        }
+      }
+    }
+    switch fate {
+    case 0, 1: answer(.answered(WebPushAnswer(status: 503)), after: there)
+    case 2: answer(.answered(WebPushAnswer(status: 429)), after: there)
+    case 3: answer(.answered(WebPushAnswer(status: 401, reason: "expired")), after: there)
+    case 4: answer(.answered(WebPushAnswer(status: 500)), after: there)
+    case 5, 6: answer(.unanswered(because: "connection lost"), after: there)
+    case 7...10:
+      arrival(after: there, thenAnswer: nil)
+      answer(.unanswered(because: "connection lost"), after: there + ether.delay)
+    case 11:
+      answer(.unanswered(because: "no answer within 10 s"), after: .seconds(10))
+      arrival(after: .seconds(12) + there, thenAnswer: nil)
+    default: arrival(after: there, thenAnswer: ether.delay)
+    }
+  }
+
+  private func heard(_ outcome: WebPushOutcome, to number: UInt64) {
+    guard open.removeValue(forKey: number) != nil else { return }
+    results.append(WebPushResult(number: number, outcome: outcome))
+  }
+
+  func advance() -> [WebPushResult] {
+    phones.ether.pass()
+    defer { results = [] }
+    return results
+  }
+
+  func close() {
+    open = [:]
+    phones.ether.died(self)
+  }
+}
