@@ -102,7 +102,7 @@ extension EndToEnd {
       installation.settings[Installation.contractsSetting] =
         Installation.contractsFolder.path(percentEncoded: false)
       try installation.applyTopology()
-      for role in Role.separate + [.simulator] { try installation.start(role) }
+      for role in [.simulator] + Role.separate { try installation.start(role) }
       try installation.phones.add("sina", app: "ShinyActivityAttributes")
       try installation.phones.add("mia", app: "ShoppingActivityAttributes")
       let recorder = try start(

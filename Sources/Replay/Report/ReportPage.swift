@@ -90,7 +90,8 @@ package struct ReportPage {
       <section><h2>Ledger</h2>
       <p>\(verdict.accepted) events accepted make \(verdict.entries) views, one for each participant
       who had not left, and for each recipient whose card of an activity they change.
-      \(verdict.repeated) states came once more, which changes nothing; phones complained \(verdict.complaints) times.</p>
+      \(verdict.repeated) states came once more, which changes nothing;
+      phones complained \(verdict.complaints) times.</p>
       <table>\(lines.joined(separator: "\n"))</table></section>
       """
   }

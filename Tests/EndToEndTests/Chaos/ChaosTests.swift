@@ -12,6 +12,7 @@ extension EndToEnd {
     @Test func `Under every kind of fault nothing is lost, doubled or out of order`() throws {
       let rounds = Self.number("ROUNDS") ?? 1
       let first = Self.number("SEED") ?? UInt64.random(in: 1...999_999_999)
+      var failed: [UInt64] = []
       for round in 0..<rounds {
         let schedule = StrikeSchedule(
           seed: first + round, more: Int(Self.number("MORE") ?? 0),
@@ -21,20 +22,43 @@ extension EndToEnd {
           strikes: schedule.strikes, isAPNsIll: true)
         print("chaos: round \(round + 1) of \(rounds), seed \(plan.seed)")
         fflush(nil)
+        if try !Self.holds(plan) { failed.append(plan.seed) }
+      }
+      let seeds = failed.map(String.init).joined(separator: ", ")
+      print(
+        "chaos: \(rounds) rounds: \(Int(rounds) - failed.count) ok, \(failed.count) failed"
+          + (failed.isEmpty ? "" : " (seeds \(seeds))"))
+      fflush(nil)
+    }
+
+    /// Plays one round and prints its verdict. One that cannot be played to its end has failed too,
+    /// and keeps none of those after it from being played.
+    private static func holds(_ plan: ChaosRound.Plan) throws -> Bool {
+      do {
         let chaos = try ChaosRound(plan)
         let report = try chaos.run()
-        print("chaos: seed \(plan.seed): \(report.summary)")
-        for problem in report.problems.prefix(20) { print("chaos: seed \(plan.seed): \(problem)") }
+        var problems = report.problems
+        if report.recoveries.count != plan.strikes.count(where: { $0.what == .killBroker }) {
+          problems.append("\(report.recoveries.count) recoveries of the broker were seen")
+        }
+        let verdict = problems.isEmpty ? "ok" : "FAILED, \(problems.count) problems"
+        print("chaos: seed \(plan.seed): \(verdict): \(report.summary)")
+        for problem in problems.prefix(20) { print("chaos: seed \(plan.seed): \(problem)") }
         fflush(nil)
         #expect(
-          report.problems.isEmpty,
+          problems.isEmpty,
           """
-          seed \(plan.seed), \(report.problems.count) problems:
-          \(report.problems.prefix(10).joined(separator: "\n"))
+          seed \(plan.seed), \(problems.count) problems:
+          \(problems.prefix(10).joined(separator: "\n"))
           strikes: \(report.strikes.joined(separator: "; "))
           \(chaos.installation.logs())
           """)
-        #expect(report.recoveries.count == plan.strikes.count { $0.what == .killBroker })
+        return problems.isEmpty
+      } catch {
+        print("chaos: seed \(plan.seed): FAILED, not played to its end: \(error)")
+        fflush(nil)
+        Issue.record("seed \(plan.seed): \(error)")
+        return false
       }
     }
 

@@ -7,10 +7,9 @@ import Testing
 import Vocabulary
 
 extension EndToEnd {
-  /// The broker dies with messages in every rung of four stages.
+  /// The broker dies with messages in every rung of all stages.
   @Suite struct EveryRungTests {
-    /// Android's does as the browsers' does, and no Android phone takes part here.
-    private static let stages = StageName.allCases.filter { $0 != .fcm }
+    private static let stages = StageName.allCases
     private static let guests = ["jaqueline", "mara", "noor"]
     /// In each of two parts; every rung's every queue gets one. A phone takes ten starts at once.
     private static let sessions = 12
@@ -29,6 +28,7 @@ extension EndToEnd {
       // Long enough to look before the broker is killed.
       try installation.useShortRungs("9s, 10s, 11s, 12s")
       try installation.offerSimulatedWebPush()
+      try installation.offerFCM()
       try installation.applyTopology()
       routes = try Topology(file: #require(installation.settings["LOCKSTEP_QUEUES_FILE"])).routes
     }
@@ -40,10 +40,13 @@ extension EndToEnd {
       for user in Self.guests {
         try installation.phones.add(user)
         try installation.phones.addBrowser(user)
+        try installation.androids.add(user, id: "android-\(user)")
       }
       // What the first part causes waits for the senders, the second part for everybody.
       try open(Self.sessions)
-      try awaitDepths(["apns": Self.sessions * 2, "webpush": Self.sessions])
+      try awaitDepths([
+        "apns": Self.sessions * 2, "webpush": Self.sessions, "fcm": Self.sessions,
+      ])
       for role in [Role.payloadBuilder, .notifier] { try installation.end(role) }
       try open(Self.sessions)
       try awaitDepths(["build": Self.sessions, "notify": Self.sessions])
@@ -56,10 +59,11 @@ extension EndToEnd {
       try node.kill()
       try node.start()
 
-      for role in Role.separate + [.webPushSender] where role != .api {
+      for role in Role.separate + [.webPushSender, .fcmSender] where role != .api {
         try installation.start(role)
       }
-      try installation.phones.awaitTruth(cards: Self.sessions * 2)
+      // Of each guest the iPhone's and the Android phone's.
+      try installation.phones.awaitTruth(cards: Self.sessions * 4)
       try expectEachOnce()
     }
 
@@ -129,7 +133,7 @@ extension EndToEnd {
     private func expectEachOnce() throws {
       let each = Self.sessions * 2
       var all = try accepted()
-      try installation.wait(for: "\(each) starts, alerts and Web Pushes") {
+      try installation.wait(for: "\(each) starts, alerts, Web Pushes and messages by FCM") {
         all = try accepted()
         return all.allSatisfy { $0.count >= each }
       }
@@ -138,23 +142,27 @@ extension EndToEnd {
         try installation.waitingMessages().isEmpty
       }
       all = try accepted()
-      #expect(all.map(\.count) == [each, each, each])
-      #expect(Set(all[0]).count == each && Set(all[1]).count == each)
+      #expect(all.map(\.count) == [each, each, each, each])
+      for place in [0, 1, 3] { #expect(Set(all[place]).count == each) }
     }
 
-    /// Starts, alerts and Web Pushes.
+    /// Starts, alerts, Web Pushes, and messages by FCM.
     private func accepted() throws -> [[String]] {
       let pushes = try installation.phones.allPushes()
       return [
-        ids(pushes) { $0["event"] == "start" }, ids(pushes) { $0["push_type"] == "alert" },
-        ids(pushes) { $0["push_type"] == "web-push" },
+        ids(pushes) { $0["push_type"] == "liveactivity" && $0["event"] == "start" },
+        ids(pushes) { $0["push_type"] == "alert" }, ids(pushes) { $0["push_type"] == "web-push" },
+        ids(pushes) { $0["push_type"] == "fcm" },
       ]
     }
 
-    /// The `apns-id`s of those that were accepted, and nothing for each Web Push.
+    /// The `apns-id`s of those that were accepted, for FCM what names the card, and nothing for
+    /// each Web Push.
     private func ids(_ pushes: [JSONValue], _ isMeant: (JSONValue) -> Bool) -> [String] {
       pushes.filter { [200, 201].contains($0["status"]?.whole) && isMeant($0) }
-        .map { $0["apns_id"]?.text ?? "" }
+        .map {
+          $0["apns_id"]?.text ?? ($0["push_type"] == "fcm" ? $0["collapse_id"]?.text : "") ?? ""
+        }
     }
   }
 }
