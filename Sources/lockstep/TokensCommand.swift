@@ -142,7 +142,7 @@ enum TokensCommand {
   ) throws {
     let now = SystemTime().now()
     let count = try change(
-      ListedToken.Query(isPruned: false, isUnbound: true), fingerprint, path
+      ListedToken.Query(isPruned: false, isUnbound: true), fingerprint, address
     ) { row, rows in
       guard case .apns(let row) = row else { return 0 }
       let user = row.registration.userID

@@ -70,7 +70,7 @@ final class FCMRadio: FCMCarrier {
     case 2: answer(.answered(FCMAnswer(status: 500, errorCode: "INTERNAL")), after: there)
     case 3: answer(.answered(FCMAnswer(status: 429, errorCode: "QUOTA_EXCEEDED")), after: there)
     case 4: answer(.answered(FCMAnswer(status: 401, state: "UNAUTHENTICATED")), after: there)
-    case 5: answer(.unauthorized(because: "no access token"), after: there)
+    case 5: answer(.unauthorized(NoAccessToken("503", isRefusal: false)), after: there)
     case 6, 7: answer(.unanswered(because: "connection lost"), after: there)
     case 8...10:
       arrival(after: there, thenAnswer: nil)

@@ -111,8 +111,8 @@ final class Process {
         world.reachedOtherwise, ledger: world.ledger, life: life,
         inFlightMax: requestsInFlightMax)
       let sender = FCMSender(
-        store: store, pushes: Samples.routes[.fcm], carrier: radio, time: world.clock,
-        log: .discarding, metrics: Metrics())
+        store: store, pushes: Samples.routes[.fcm], carrier: radio, project: "world",
+        time: world.clock, log: .discarding, metrics: Metrics())
       return (sender, radio.close)
     case .api, .relay, .sweep: preconditionFailure("\(kind) works on no queue")
     }

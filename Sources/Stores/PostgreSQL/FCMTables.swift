@@ -53,6 +53,29 @@ extension PostgreSQLTransaction {
     try connection.run(FCMSQL.forget, context, token)
   }
 
+  func fcmRows(_ query: FCMQuery, after place: Int64, limit: Int) throws
+    -> [(place: Int64, row: FCMRow)]
+  {
+    try connection.rows(
+      query.user == nil ? FCMSQL.listed : .listedOfUser, query.user, place, query.isPruned,
+      query.prunedBecause, query.prunedSince, limit
+    ) { row in
+      let place: Int64 = try row.next()
+      let registration = try readFCMRegistration(&row)
+      return (
+        place,
+        FCMRow(
+          registration: registration, prunedAt: try row.next(), prunedBecause: try row.next())
+      )
+    }
+  }
+
+  func pruneFCM(
+    registeredBefore moment: UnixTime, because reason: String, at now: UnixTime, limit: Int
+  ) throws -> Int {
+    try connection.count(FCMSQL.pruneOld, moment, reason, now, limit)
+  }
+
   func removeFCM(prunedBefore pruned: UnixTime, deliveredBefore delivered: UnixTime, limit: Int)
     throws -> Int
   {
@@ -104,6 +127,29 @@ enum FCMSQL: String, SQLText {
   case prune = """
     UPDATE fcm_tokens SET pruned_at_ms = $3, pruned_because = $4
     WHERE token = $1 AND pruned_at_ms IS NULL AND registered_at_ms <= $2
+    """
+  case pruneOld = """
+    UPDATE fcm_tokens SET pruned_at_ms = $3, pruned_because = $2 WHERE token = ANY(ARRAY(
+      SELECT token FROM fcm_tokens WHERE registered_at_ms < $1 AND pruned_at_ms IS NULL
+      ORDER BY registered_at_ms LIMIT $4))
+    """
+  case listed = """
+    SELECT id, user_id, token, device_id, package, registered_at_ms, pruned_at_ms, pruned_because
+    FROM fcm_tokens
+    WHERE ($1::text IS NULL OR user_id = $1) AND id > $2
+      AND ($3::boolean IS NULL OR (pruned_at_ms IS NOT NULL) = $3)
+      AND ($4::text IS NULL OR pruned_because = $4)
+      AND ($5::bigint IS NULL OR pruned_at_ms >= $5)
+    ORDER BY id LIMIT $6
+    """
+  case listedOfUser = """
+    SELECT id, user_id, token, device_id, package, registered_at_ms, pruned_at_ms, pruned_because
+    FROM fcm_tokens
+    WHERE user_id = $1 AND id > $2
+      AND ($3::boolean IS NULL OR (pruned_at_ms IS NOT NULL) = $3)
+      AND ($4::text IS NULL OR pruned_because = $4)
+      AND ($5::bigint IS NULL OR pruned_at_ms >= $5)
+    ORDER BY id LIMIT $6
     """
   case restore = """
     UPDATE fcm_tokens SET pruned_at_ms = NULL, pruned_because = NULL

@@ -22,8 +22,8 @@ extension PostgreSQLTransaction {
     try connection.run(
       HistorySQL.saveBuilds, builds.map(\.sessionID), builds.map(\.userID),
       builds.map(\.contextKey), builds.map(\.rev), builds.map(\.outcome),
-      builds.map(\.updateJobs), builds.map(\.startJobs), builds.map(\.reason),
-      builds.map(\.builtAt))
+      builds.map(\.updateJobs), builds.map(\.startJobs), builds.map(\.fcmJobs),
+      builds.map(\.reason), builds.map(\.builtAt))
   }
 
   func builds(of session: SessionID) throws -> [BuildRecord] {
@@ -31,7 +31,8 @@ extension PostgreSQLTransaction {
       BuildRecord(
         sessionID: try row.next(), userID: try row.next(), contextKey: try row.next(),
         rev: try row.next(), outcome: try row.next(), updateJobs: try row.next(),
-        startJobs: try row.next(), reason: try row.next(), builtAt: try row.next())
+        startJobs: try row.next(), fcmJobs: try row.next(), reason: try row.next(),
+        builtAt: try row.next())
     }
   }
 
@@ -76,13 +77,13 @@ enum HistorySQL: String, SQLText {
     """
   case saveBuilds = """
     INSERT INTO builds (session_id, user_id, context_key, rev, outcome, update_jobs, start_jobs,
-      reason, built_at_ms)
+      fcm_jobs, reason, built_at_ms)
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[],
-      $6::bigint[], $7::bigint[], $8::text[], $9::bigint[])
+      $6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::bigint[])
     """
   case builds = """
-    SELECT session_id, user_id, context_key, rev, outcome, update_jobs, start_jobs, reason,
-      built_at_ms
+    SELECT session_id, user_id, context_key, rev, outcome, update_jobs, start_jobs, fcm_jobs,
+      reason, built_at_ms
     FROM builds WHERE session_id = $1 ORDER BY built_at_ms, id
     """
   case saveReport = """

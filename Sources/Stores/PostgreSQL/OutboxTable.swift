@@ -12,9 +12,16 @@ extension PostgreSQLTransaction {
       message.body, message.timestamp, event.routingKey, event.storedAt, event.orderKey)
   }
 
+  func hasFreeEvents(now: UnixTime) throws -> Bool {
+    try connection.first(OutboxSQL.hasFree, now, now + OutboxEvent.holdMax) { try $0.next() }
+      ?? false
+  }
+
   func leaseEvents(atMost count: Int, now: UnixTime, until: UnixTime) throws -> [OutboxEvent] {
-    try connection.rows(OutboxSQL.lease, now, count, until, read: readEvent)
-      .sorted { $0.sequence < $1.sequence }
+    try connection.rows(
+      OutboxSQL.lease, now, now + OutboxEvent.holdMax, count, until, read: readEvent
+    )
+    .sorted { $0.sequence < $1.sequence }
   }
 
   func removeEvents(_ sequences: [Int64]) throws {
@@ -107,17 +114,27 @@ enum OutboxSQL: String, SQLText {
   /// behind those. Rows that another relay takes at this moment are not skipped: the events behind
   /// them, of the same key, would seem free.
   case lease = """
-    UPDATE outbox SET leased_until_ms = $3
+    UPDATE outbox SET leased_until_ms = $4
     WHERE sequence = ANY(ARRAY(
       SELECT sequence FROM outbox AS event
-      WHERE leased_until_ms <= $1
+      WHERE leased_until_ms NOT BETWEEN $1 + 1 AND $2
         AND NOT EXISTS (
           SELECT 1 FROM outbox AS earlier
           WHERE earlier.order_key = event.order_key AND earlier.sequence < event.sequence
-            AND earlier.leased_until_ms > $1 AND NOT earlier.is_parked)
-      ORDER BY sequence LIMIT $2))
+            AND earlier.leased_until_ms BETWEEN $1 + 1 AND $2 AND NOT earlier.is_parked)
+      ORDER BY sequence LIMIT $3))
     RETURNING sequence, message_id, type, content_type, headers, body, timestamp_ms, routing_key,
       stored_at_ms, order_key, tries
+    """
+  /// The same walk, which ends at the first.
+  case hasFree = """
+    SELECT EXISTS (
+      SELECT 1 FROM outbox AS event
+      WHERE leased_until_ms NOT BETWEEN $1 + 1 AND $2
+        AND NOT EXISTS (
+          SELECT 1 FROM outbox AS earlier
+          WHERE earlier.order_key = event.order_key AND earlier.sequence < event.sequence
+            AND earlier.leased_until_ms BETWEEN $1 + 1 AND $2 AND NOT earlier.is_parked))
     """
   case remove = "DELETE FROM outbox WHERE sequence = ANY($1)"
   case release = "UPDATE outbox SET leased_until_ms = 0 WHERE sequence = ANY($1)"

@@ -49,6 +49,7 @@ extension Migrations {
       outcome text NOT NULL,
       update_jobs bigint NOT NULL,
       start_jobs bigint NOT NULL,
+      fcm_jobs bigint NOT NULL,
       reason text,
       built_at_ms bigint NOT NULL
     );
@@ -118,6 +119,7 @@ extension Migrations {
       WHERE pruned_at_ms IS NOT NULL;
 
     CREATE TABLE fcm_tokens (
+      id bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
       token text COLLATE "C" PRIMARY KEY,
       user_id text COLLATE "C" NOT NULL,
       device_id text COLLATE "C",
@@ -127,6 +129,7 @@ extension Migrations {
       pruned_because text
     );
     CREATE INDEX fcm_tokens_by_user ON fcm_tokens (user_id);
+    CREATE INDEX fcm_tokens_by_age ON fcm_tokens (registered_at_ms) WHERE pruned_at_ms IS NULL;
     CREATE INDEX fcm_tokens_by_pruning ON fcm_tokens (pruned_at_ms)
       WHERE pruned_at_ms IS NOT NULL;
 
