@@ -3,7 +3,10 @@ import Pushes
 import Vocabulary
 
 /// The newest state of one activity: what its phones should show.
-package struct ActivityState: Hashable, Sendable {
+///
+/// A class, as ``Delivery``: to count a dozen texts anew for each hand that it goes through cost
+/// more than what most of them do with it.
+package final class ActivityState: Hashable, Sendable {
   package enum Event: String, Codable, Hashable, Sendable { case update, end }
 
   package let contextKey: ContextKey
@@ -83,6 +86,26 @@ package struct ActivityState: Hashable, Sendable {
     self.causedAt = causedAt
     self.traceparent = traceparent
     self.extras = extras
+  }
+
+  package static func == (left: ActivityState, right: ActivityState) -> Bool {
+    left === right
+      || left.contextKey == right.contextKey && left.sessionID == right.sessionID
+        && left.userID == right.userID && left.rev == right.rev && left.event == right.event
+        && left.contentState == right.contentState && left.isStarted(as: right)
+        && left.staleAt == right.staleAt && left.dismissAt == right.dismissAt
+        && left.deadline == right.deadline && left.causedAt == right.causedAt
+        && left.traceparent == right.traceparent && left.extras == right.extras
+  }
+
+  private func isStarted(as other: ActivityState) -> Bool {
+    attributesType == other.attributesType && attributes == other.attributes
+      && alertTitle == other.alertTitle && alertBody == other.alertBody
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(contextKey)
+    hasher.combine(rev)
   }
 }
 

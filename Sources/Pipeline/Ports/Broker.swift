@@ -47,8 +47,8 @@ extension Message {
   }
 }
 
-/// Where and what to publish. Always persistent and mandatory.
-package struct OutgoingMessage: Hashable, Sendable {
+/// Where and what to publish. Always persistent and mandatory. A class, as ``Delivery``.
+package final class OutgoingMessage: Hashable, Sendable {
   package let exchange: String
   package let routingKey: String
   package let message: Message
@@ -57,6 +57,17 @@ package struct OutgoingMessage: Hashable, Sendable {
     self.exchange = exchange
     self.routingKey = routingKey
     self.message = message
+  }
+
+  package static func == (left: OutgoingMessage, right: OutgoingMessage) -> Bool {
+    left === right
+      || left.exchange == right.exchange && left.routingKey == right.routingKey
+        && left.message == right.message
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(exchange)
+    hasher.combine(message.id)
   }
 }
 
