@@ -4,6 +4,7 @@ import Vocabulary
 
 extension PostgreSQLTransaction {
   func activityStates(_ contexts: [ContextKey]) throws -> [ContextKey: ActivityState] {
+    guard !contexts.isEmpty else { return [:] }
     let states = try connection.rows(ActivitySQL.some, contexts, read: readActivityState)
     return Dictionary(uniqueKeysWithValues: states.map { ($0.contextKey, $0) })
   }

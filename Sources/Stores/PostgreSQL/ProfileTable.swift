@@ -4,6 +4,7 @@ import Vocabulary
 
 extension PostgreSQLTransaction {
   func profiles(of users: [UserID]) throws -> [UserID: Profile] {
+    guard !users.isEmpty else { return [:] }
     let rows = try connection.rows(ProfileSQL.some, users) { row in
       Profile(
         userID: try row.next(), name: try row.next(), tint: try row.next(), emoji: try row.next(),

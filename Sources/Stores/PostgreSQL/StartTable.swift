@@ -4,7 +4,8 @@ import Vocabulary
 
 extension PostgreSQLTransaction {
   func starts(of sessions: [SessionID]) throws -> [Start] {
-    try connection.rows(StartSQL.ofSessions, sessions, read: readStart)
+    guard !sessions.isEmpty else { return [] }
+    return try connection.rows(StartSQL.ofSessions, sessions, read: readStart)
   }
 
   func save(_ start: Start) throws {

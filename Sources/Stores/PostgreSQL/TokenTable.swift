@@ -38,17 +38,21 @@ extension PostgreSQLTransaction {
   }
 
   func updateTokens(of contexts: [ContextKey]) throws -> [ContextKey: [Registration]] {
-    try connection.rows(TokenSQL.ofContexts, contexts, read: readRegistration)
+    guard !contexts.isEmpty else { return [:] }
+    return try connection.rows(TokenSQL.ofContexts, contexts, read: readRegistration)
       .grouped { $0.contextKey }
   }
 
   func tokens(of users: [UserID], kind: TokenKind) throws -> [UserID: [Registration]] {
-    try connection.rows(TokenSQL.ofUsers, users, kind, read: readRegistration)
+    guard !users.isEmpty else { return [:] }
+    return try connection.rows(TokenSQL.ofUsers, users, kind, read: readRegistration)
       .grouped { $0.userID }
   }
 
   func registrations(of tokens: [PushToken]) throws -> [PushToken: [Registration]] {
-    try connection.rows(TokenSQL.ofTokens, tokens, read: readRegistration).grouped { $0.token }
+    guard !tokens.isEmpty else { return [:] }
+    return try connection.rows(TokenSQL.ofTokens, tokens, read: readRegistration)
+      .grouped { $0.token }
   }
 
   func markProven(_ token: PushToken, at moment: UnixTime) throws {
