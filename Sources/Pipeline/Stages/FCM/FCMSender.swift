@@ -27,8 +27,6 @@ package final class FCMSender: QueueingSender {
 
   var queue = SendingQueue<Sending, FCMResult>()
   var memory = FCMMemory()
-  /// Told twice it changes nothing, so it need not be taken back.
-  var massGuard = MassGuard<FCMToken>()
   /// Said and counted once the transaction that it speaks of is stored.
   var afterCommit: [() -> Void] = []
 

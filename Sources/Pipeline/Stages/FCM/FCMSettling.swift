@@ -5,6 +5,7 @@ import Vocabulary
 /// What the FCM sender has learnt. It changes while answers are settled, and is taken back as a
 /// whole when they could not be stored.
 struct FCMMemory {
+  var massGuard = MassGuard<FCMToken>()
   var lanes = LaneBook()
   var breaker = FailureBreaker()
   var prunedJobs = PrunedJobs<FCMToken>()
@@ -31,6 +32,7 @@ extension FCMSender {
       let before = memory
       do {
         ends = try store.write { transaction in
+          // The store may do it again from the beginning.
           self.memory = before
           self.afterCommit = []
           repairs = try drops.map { sending, disposition in
@@ -80,7 +82,7 @@ extension FCMSender {
     memory.lanes.undecided(on: lane, now: now)
     switch outcome.remedy(hasRenewedToken: sending.hasRenewedToken) {
     case .done:
-      massGuard.accepted(sending.job.token, now: now)
+      memory.massGuard.accepted(sending.job.token, now: now)
       closeLane(by: sending)
       afterCommit.append { [metrics] in
         metrics.criticalTime.observe((now - sending.job.causedAt).secondsAndFraction)
@@ -91,7 +93,9 @@ extension FCMSender {
     case .pruneUnlessMany(let reason):
       return try gone(sending, because: reason, in: transaction, now: now)
     case .renewToken:
-      if let number = result.accessToken { carrier.renewAccessToken(refused: number) }
+      if let number = result.accessToken {
+        afterCommit.append { [carrier] in carrier.renewAccessToken(refused: number) }
+      }
       return End(disposition: nil, consequence: .again)
     case .dead(let reason):
       if outcome.showsThatProjectMaySend { closeLane(by: sending) }
@@ -104,7 +108,7 @@ extension FCMSender {
       return parked(because: reason, probeAfter: wait, now: now)
     case .waitUnlessMany(let wait, let reason):
       // Of the guard only the counting of phones is wanted; nothing is pruned.
-      switch massGuard.refused(sending.job.token, because: reason, now: now) {
+      switch memory.massGuard.refused(sending.job.token, because: reason, now: now) {
       case .prune:
         return End(
           disposition: .retry(notBefore: wait, because: reason), consequence: .retried)
@@ -169,7 +173,7 @@ extension FCMSender {
     now: UnixTime
   ) throws -> End {
     let token = sending.job.token
-    switch massGuard.refused(token, because: reason, now: now) {
+    switch memory.massGuard.refused(token, because: reason, now: now) {
     case .prune:
       closeLane(by: sending)
       let isPruned = try transaction.prune(
@@ -238,64 +242,5 @@ extension FCMSender {
     afterCommit.append { [log, lane] in
       log.info("lane closed", ["topic": lane.topic, "environment": lane.service.rawValue])
     }
-  }
-
-  // MARK: Records
-
-  /// Nil for what only waits its turn.
-  private func record(_ sending: Sending, dropped disposition: Disposition, now: UnixTime)
-    -> DeliveryRecord?
-  {
-    guard let (reason, consequence) = disposition.recorded else { return nil }
-    return record(
-      sending, status: nil, reason: reason, wasSent: false, consequence: consequence, now: now)
-  }
-
-  private func record(
-    _ sending: Sending, _ outcome: FCMOutcome, _ consequence: DeliveryRecord.Consequence,
-    now: UnixTime
-  ) -> DeliveryRecord {
-    switch outcome {
-    case .answered(let answer):
-      record(
-        sending, status: answer.status, reason: answer.reason, consequence: consequence, now: now)
-    case .unanswered(let cause):
-      record(sending, status: nil, reason: cause, consequence: consequence, now: now)
-    case .unauthorized(let none):
-      record(
-        sending, status: nil, reason: none.reason, wasSent: false, consequence: consequence,
-        now: now)
-    }
-  }
-
-  private func record(
-    _ sending: Sending, status: Int?, reason: String?, wasSent: Bool = true,
-    consequence: DeliveryRecord.Consequence, now: UnixTime
-  ) -> DeliveryRecord {
-    let job = sending.job
-    return DeliveryRecord(
-      jobID: job.id, sessionID: job.sessionID, userID: job.userID, contextKey: job.contextKey,
-      rev: job.rev, tokenFingerprint: job.token.fingerprint, event: name.rawValue, status: status,
-      reason: reason, attempt: sending.delivery.attempt, causedAt: job.causedAt, settledAt: now,
-      wasSent: wasSent, consequence: consequence)
-  }
-
-  /// After the answer is stored. No token: its fingerprint is in the delivery record.
-  private func trace(_ sending: Sending, _ outcome: FCMOutcome, now: UnixTime) {
-    guard let traces else { return }
-    var attributes: [String: Span.Value] = [
-      "lockstep.push.event": .text(sending.job.event.rawValue)
-    ]
-    let failure: String?
-    switch outcome {
-    case .answered(let answer):
-      attributes["http.response.status_code"] = .integer(answer.status)
-      failure = answer.reason
-    case .unanswered(let cause): failure = cause
-    case .unauthorized(let none): failure = none.reason
-    }
-    traces.answered(
-      sending.delivery, nth: sending.sends, to: name.rawValue, begun: sending.sentAt, now: now,
-      attributes, failure: failure)
   }
 }
