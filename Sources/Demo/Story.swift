@@ -16,6 +16,8 @@ final class Story {
 
   /// How long the verdict may take to become true once every phone shows the end.
   private static let verdictPatience: Duration = .seconds(10)
+  /// Each verdict asks the API as every phone, and a user may ask only so often.
+  private static let verdictInterval: Duration = .milliseconds(500)
 
   private let settings: DemoSettings
   private let times: MutationTimes
@@ -238,7 +240,7 @@ final class Story {
     let end = ContinuousClock.now + Self.verdictPatience
     var verdict = try phones.verdict()
     while !verdict.isTrue, ContinuousClock.now < end, !stop.isRaised {
-      stop.wait(atMost: .milliseconds(50))
+      stop.wait(atMost: Self.verdictInterval)
       verdict = try phones.verdict()
     }
     return verdict
