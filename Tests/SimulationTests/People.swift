@@ -29,7 +29,7 @@ final class People {
   let users = [Samples.dennis, Samples.mara]
   /// Paths of the sessions, in the order they came to be.
   private(set) var paths: [String] = []
-  private let world: World
+  private unowned let world: World
   private let chaos: Chaos
   /// Called and not answered yet.
   private var unanswered: [Call] = []

@@ -15,7 +15,7 @@ final class Shop {
   static let lifeMax: Duration = .seconds(3 * 3600)
   private static let activitiesMax = 3
 
-  private let world: World
+  private unowned let world: World
   private let people: People
   private var begun = 0
   private var words = 0
