@@ -10,6 +10,8 @@ extension EndToEnd {
       let session = try CookSession.begin(in: installation)
       try installation.phones.startLocally(session, on: "dennis")
       try session.playToProposals()
+      // A session that is over before a phone heard of it starts no card there.
+      try installation.phones.awaitTruth(cards: 2)
       try session.playToDecision()
       try installation.phones.awaitTruth(cards: 2)
       #expect(try installation.end(.run) == 0)

@@ -135,7 +135,10 @@ extension EndToEnd {
       var all = try accepted()
       try installation.wait(for: "\(each) starts, alerts, Web Pushes and messages by FCM") {
         all = try accepted()
-        return all.allSatisfy { $0.count >= each }
+        guard all.allSatisfy({ $0.count >= each }) else {
+          throw Unexpected("there are \(all.map(\.count))")
+        }
+        return true
       }
       // A second one would come with the last of what waits.
       try installation.wait(for: "every queue to be empty") {
