@@ -135,24 +135,37 @@ package struct LiveActivityPayload: Hashable, Sendable {
   /// - Precondition: `body` came from ``encoded()``.
   package static func stamped(_ body: Data, at moment: UnixTime) -> Data {
     precondition(isOpening(body), "a payload begins with its aps object")
-    let stamp = Array(#""timestamp":\#(moment.seconds),"#.utf8)
-    var stamped = Data(count: body.count + stamp.count)
-    // Three appends would cost more than the rest of a push's way through this module.
-    stamped.withUnsafeMutableBytes { place in
+    var digits = String(moment.seconds)
+    return digits.withUTF8 { digits in
       body.withUnsafeBytes { body in
-        place.copyMemory(from: UnsafeRawBufferPointer(rebasing: body[..<opening.count]))
-        UnsafeMutableRawBufferPointer(rebasing: place[opening.count...]).copyBytes(from: stamp)
-        UnsafeMutableRawBufferPointer(rebasing: place[(opening.count + stamp.count)...])
-          .copyMemory(from: UnsafeRawBufferPointer(rebasing: body[opening.count...]))
+        let rest = UnsafeRawBufferPointer(rebasing: body[opening.count...])
+        var stamped = Data(count: body.count + member.count + digits.count + 1)
+        // Appends would cost more than the rest of a push's way through this module.
+        stamped.withUnsafeMutableBytes { place in
+          var next = place[...]
+          func put(_ bytes: UnsafeRawBufferPointer) {
+            UnsafeMutableRawBufferPointer(rebasing: next).copyMemory(from: bytes)
+            next = next.dropFirst(bytes.count)
+          }
+          opening.withUnsafeBytes(put)
+          member.withUnsafeBytes(put)
+          put(UnsafeRawBufferPointer(digits))
+          next[next.startIndex] = UInt8(ascii: ",")
+          next = next.dropFirst()
+          put(rest)
+        }
+        return stamped
       }
     }
-    return stamped
   }
 
-  private static let opening = Data(#"{"aps":{"#.utf8)
+  private static let opening = Array(#"{"aps":{"#.utf8)
+  private static let member = Array(#""timestamp":"#.utf8)
 
   /// Whether the body begins as ``encoded()`` writes it, so that it can be stamped.
-  package static func isOpening(_ body: Data) -> Bool { body.prefix(opening.count) == opening }
+  package static func isOpening(_ body: Data) -> Bool {
+    body.withUnsafeBytes { $0.starts(with: opening) }
+  }
 }
 
 /// A payload that no shortening makes fit.

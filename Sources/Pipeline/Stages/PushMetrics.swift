@@ -61,26 +61,42 @@ struct PushMetrics {
       }
     counter(of: kind).add()
     if kind.status == 200 {
-      let activity = Self.activity(of: sending.job)
-      let isKnown = criticalTimes[activity] != nil || criticalTimes.count < Self.activitiesMax
-      let name = isKnown ? activity : "other"
-      let histogram = criticalTimes[name] ?? criticalTime(of: name)
-      criticalTimes[name] = histogram
+      let histogram = histogram(of: Self.activity(of: sending.job))
       histogram.observe(max(0, (now - sending.job.causedAt).secondsAndFraction))
     }
   }
 
   private static let noActivity = "none"
+  private static let other = "other"
   private static let activitiesMax = 16
 
   /// What the job's context key begins with, `cooksuggest`; `none` for an alert.
   static func activity(of job: PushJob) -> String {
     guard let key = job.contextKey else { return noActivity }
-    let name = key.text.prefix { $0 != ":" }
-    let isPlain = name.allSatisfy {
-      $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0))
+    // Byte by byte: characters cost more than the rest of what is counted of a push.
+    var text = key.text
+    return text.withUTF8 { bytes in
+      let name = bytes.prefix { $0 != UInt8(ascii: ":") }
+      let isPlain = (1...40).contains(name.count) && name.allSatisfy(isPlain)
+      return isPlain ? String(decoding: name, as: UTF8.self) : other
     }
-    return isPlain && (1...40).contains(name.count) ? String(name) : "other"
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+
+  private mutating func histogram(of activity: String) -> Histogram {
+    if let known = criticalTimes[activity] { return known }
+    let name = criticalTimes.count < Self.activitiesMax ? activity : Self.other
+    let histogram = criticalTimes[name] ?? criticalTime(of: name)
+    criticalTimes[name] = histogram
+    return histogram
   }
 
   private func criticalTime(of activity: String) -> Histogram {
