@@ -26,10 +26,10 @@ import Vocabulary
     }
   }
 
-  /// The outbox is walked from its oldest event, up to the limit; a JSON list is no table, and
+  /// The outbox is walked from its oldest event, up to the limit; a list of values is no table, and
   /// neither is the one row that answers whether there is any.
   private func isMeant(_ line: String) -> Bool {
-    ["SCAN outbox", "SCAN CONSTANT ROW"].contains(line)
+    ["SCAN outbox", "SCAN asked"].contains(line) || line.contains(" CONSTANT ROW")
       || line.hasPrefix("SCAN json_each VIRTUAL TABLE")
   }
 

@@ -212,6 +212,16 @@ struct PreparedStatement {
     try connection.check(statement.bind(repeat each values))
     try connection.rows(statement, read: read)
   }
+
+  /// Runs it with the values that `bind` appends, and has `read` read each row it gives.
+  func each(
+    binding bind: (inout Parameters) -> Void, read: (inout Row) throws -> Void = { _ in }
+  ) throws {
+    try connection.checkStillGood()
+    defer { statement.reset() }
+    try connection.check(statement.bind(bind))
+    try connection.rows(statement, read: read)
+  }
 }
 
 // MARK: Transactions

@@ -18,13 +18,18 @@ extension Migrations {
 
 extension SQLiteTransaction {
   func save(_ records: [DeliveryRecord]) throws {
-    let statement = try connection.prepared(DeliverySQL.save)
-    for record in records {
-      try statement.run(
-        record.jobID, record.sessionID, record.userID, record.contextKey,
-        record.rev, record.tokenFingerprint, record.event, record.status, record.reason,
-        record.attempt, record.causedAt, record.settledAt, record.wasSent, record.consequence)
+    let inEights = records.count / 8 * 8
+    if inEights > 0 {
+      let eight = try connection.prepared(DeliverySQL.saveEight)
+      for first in stride(from: 0, to: inEights, by: 8) {
+        try eight.each { parameters in
+          for record in records[first..<first + 8] { parameters.append(record) }
+        }
+      }
     }
+    guard inEights < records.count else { return }
+    let one = try connection.prepared(DeliverySQL.save)
+    for record in records[inEights...] { try one.each { $0.append(record) } }
   }
 
   func deliveries(of session: SessionID) throws -> [DeliveryRecord] {
@@ -55,11 +60,33 @@ extension SQLiteTransaction {
   }
 }
 
+extension Parameters {
+  fileprivate mutating func append(_ record: DeliveryRecord) {
+    append(
+      record.jobID, record.sessionID, record.userID, record.contextKey, record.rev,
+      record.tokenFingerprint, record.event, record.status, record.reason, record.attempt,
+      record.causedAt, record.settledAt, record.wasSent, record.consequence)
+  }
+}
+
 enum DeliverySQL: String, SQLText {
   case save = """
     INSERT INTO deliveries (job_id, session_id, user_id, context_key, rev, token_fingerprint,
       event, status, reason, attempt, caused_at_ms, settled_at_ms, was_sent, consequence)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    """
+  /// A quarter cheaper per row than one by one; beyond eight there is little more to gain.
+  case saveEight = """
+    INSERT INTO deliveries (job_id, session_id, user_id, context_key, rev, token_fingerprint,
+      event, status, reason, attempt, caused_at_ms, settled_at_ms, was_sent, consequence)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?),
+      (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?),
+      (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?),
+      (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?),
+      (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?),
+      (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?),
+      (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?),
+      (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   case ofSession = """
     SELECT job_id, session_id, user_id, context_key, rev, token_fingerprint, event, status,

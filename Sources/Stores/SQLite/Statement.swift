@@ -12,14 +12,18 @@ struct Statement {
 
   /// - Returns: `SQLITE_OK`, or the first other code.
   func bind<each Value: SQLValue>(_ values: repeat each Value) -> Int32 {
-    var index: Int32 = 0
-    for value in repeat each values {
-      index += 1
-      let code = value.bind(to: handle, at: index)
-      if code != SQLITE_OK { return code }
-    }
-    precondition(index == sqlite3_bind_parameter_count(handle), "one value per parameter")
-    return SQLITE_OK
+    var parameters = Parameters(handle: handle)
+    parameters.append(repeat each values)
+    return parameters.finished()
+  }
+
+  /// Has `body` append one value per parameter.
+  ///
+  /// - Returns: `SQLITE_OK`, or the first other code.
+  func bind(_ body: (inout Parameters) -> Void) -> Int32 {
+    var parameters = Parameters(handle: handle)
+    body(&parameters)
+    return parameters.finished()
   }
 
   func step() -> Int32 { sqlite3_step(handle) }
@@ -34,6 +38,31 @@ struct Statement {
   }
 
   func finalize() { sqlite3_finalize(handle) }
+}
+
+/// The parameters of a statement, filled from the first on.
+struct Parameters {
+  private let handle: OpaquePointer
+  private var count: Int32 = 0
+  private var code = SQLITE_OK
+
+  fileprivate init(handle: OpaquePointer) { self.handle = handle }
+
+  mutating func append<each Value: SQLValue>(_ values: repeat each Value) {
+    for value in repeat each values {
+      guard code == SQLITE_OK else { return }
+      count += 1
+      code = value.bind(to: handle, at: count)
+    }
+  }
+
+  /// - Returns: `SQLITE_OK`, or the first other code.
+  fileprivate func finished() -> Int32 {
+    precondition(
+      code != SQLITE_OK || count == sqlite3_bind_parameter_count(handle),
+      "one value per parameter")
+    return code
+  }
 }
 
 /// A row, read column by column from the left.
