@@ -153,8 +153,8 @@ class ForwardingTransaction: StoreTransaction {
   func standings(of pushes: [(token: PushToken, context: ContextKey?)]) throws -> [PushStanding] {
     try inner.standings(of: pushes)
   }
-  func raiseDeliveredRev(to rev: Int, token: PushToken) throws -> Int? {
-    try inner.raiseDeliveredRev(to: rev, token: token)
+  func raiseDeliveredRevs(_ accepted: [AcceptedRev]) throws -> [Int?] {
+    try inner.raiseDeliveredRevs(accepted)
   }
   func forgetDeliveredRev(of token: PushToken) throws {
     try inner.forgetDeliveredRev(of: token)

@@ -1,5 +1,6 @@
 import Pipeline
 import Pushes
+import TestSupport
 import Testing
 import Vocabulary
 

@@ -128,11 +128,16 @@ extension InMemoryTransaction {
     }
   }
 
-  func raiseDeliveredRev(to rev: Int, token: PushToken) throws -> Int? {
-    let known = try rows().tokens.filter { $0.registration.token == token }
-      .compactMap(\.deliveredRev).max()
-    if let known, known >= rev { return known }
-    return try changeRows(of: token, where: { _ in true }) { $0.deliveredRev = rev } > 0 ? rev : nil
+  func raiseDeliveredRevs(_ accepted: [AcceptedRev]) throws -> [Int?] {
+    try accepted.map { accepted in
+      let known = try rows().tokens.filter { $0.registration.token == accepted.token }
+        .compactMap(\.deliveredRev).max()
+      if let known, known >= accepted.rev { return known }
+      let count = try changeRows(of: accepted.token, where: { _ in true }) {
+        $0.deliveredRev = accepted.rev
+      }
+      return count > 0 ? accepted.rev : nil
+    }
   }
 
   func forgetDeliveredRev(of token: PushToken) throws {
@@ -194,5 +199,9 @@ extension StoreTransaction {
   /// The newest rev that APNs accepted for this token; nil when none.
   package func deliveredRev(to token: PushToken) throws -> Int? {
     try standings(of: [(token, nil)]).first?.deliveredRev
+  }
+
+  package func raiseDeliveredRev(to rev: Int, token: PushToken) throws -> Int? {
+    try raiseDeliveredRevs([AcceptedRev(token: token, rev: rev)])[0]
   }
 }

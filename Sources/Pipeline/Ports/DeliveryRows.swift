@@ -76,13 +76,33 @@ package struct PushStanding: Hashable, Sendable {
   /// The rev of the activity's newest state; nil when none is known, no activity was asked for, or
   /// nobody has registered the token.
   package var newestRev: Int?
+  /// Where the store keeps the token's only row, see ``AcceptedRev/place``; nil when it has several
+  /// or none, or the store has no need of it.
+  package var place: Int64?
 
   package init(
-    registrations: [Registration] = [], deliveredRev: Int? = nil, newestRev: Int? = nil
+    registrations: [Registration] = [], deliveredRev: Int? = nil, newestRev: Int? = nil,
+    place: Int64? = nil
   ) {
     self.registrations = registrations
     self.deliveredRev = deliveredRev
     self.newestRev = newestRev
+    self.place = place
+  }
+}
+
+/// A rev that APNs accepted for a token.
+package struct AcceptedRev: Hashable, Sendable {
+  package let token: PushToken
+  package let rev: Int
+  /// A hint, as ``PushStanding/place`` said before the push: the store need not search for the
+  /// token. Where another row is by now, it searches.
+  package let place: Int64?
+
+  package init(token: PushToken, rev: Int, place: Int64? = nil) {
+    self.token = token
+    self.rev = rev
+    self.place = place
   }
 }
 
@@ -92,11 +112,11 @@ package protocol DeliveryRows {
   func deliveries(of session: SessionID) throws -> [DeliveryRecord]
   /// What must be known of each push before it goes out, in the order asked.
   func standings(of pushes: [(token: PushToken, context: ContextKey?)]) throws -> [PushStanding]
-  /// Raises ``PushStanding/deliveredRev``; an older rev changes nothing.
+  /// Raises ``PushStanding/deliveredRev``; an older rev changes nothing. No token twice.
   ///
-  /// - Returns: the newest rev that APNs accepted for the token, `rev` included; nil when nobody
-  ///   has registered it.
-  func raiseDeliveredRev(to rev: Int, token: PushToken) throws -> Int?
+  /// - Returns: for each, in the order given, the newest rev that APNs accepted for the token, its
+  ///   own included; nil when nobody has registered it.
+  func raiseDeliveredRevs(_ accepted: [AcceptedRev]) throws -> [Int?]
   /// Takes back what is known to be delivered, so that the newest state may go out once more.
   func forgetDeliveredRev(of token: PushToken) throws
   /// Those of these jobs that were accepted by their records: status 200, or 201 and 202 of Web

@@ -89,6 +89,8 @@ package final class APNsSender: Stage {
     /// How often it went out on this visit.
     var sends = 0
     var sentAt = UnixTime(milliseconds: 0)
+    /// As ``PushStanding/place`` said before the last send.
+    var tokenPlace: Int64?
 
     var delivery: Delivery { work.delivery }
     var job: PushJob { work.job }
@@ -197,7 +199,8 @@ package final class APNsSender: Stage {
     dropped += choice.drops(knowing: known.parked, now: now)
     for (sending, known) in zip(choice.going, known.going) {
       switch SendDecision(sending.job, knowing: known, now: now) {
-      case .send(let registration): send(sending, to: registration, now: now)
+      case .send(let registration):
+        send(sending, to: registration, at: known.standing.place, now: now)
       case .drop(let disposition):
         memory.lanes.undecided(on: sending.lane, now: now)
         dropped.append(
@@ -208,8 +211,11 @@ package final class APNsSender: Stage {
     }
   }
 
-  private func send(_ sending: Sending, to registration: Registration, now: UnixTime) {
+  private func send(
+    _ sending: Sending, to registration: Registration, at place: Int64?, now: UnixTime
+  ) {
     var sending = sending
+    sending.tokenPlace = place
     let job = sending.job
     // The job may be older than what was learned of the token's environment.
     sending.isProven =

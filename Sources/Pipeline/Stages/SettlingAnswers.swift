@@ -33,10 +33,11 @@ extension APNsSender {
         self.memory = before
         self.afterCommit = []
         var records = dropRecords
+        let newest = try raiseDeliveredRevs(answers, in: transaction)
         let settlements = try answers.indices.compactMap { place in
           let (sending, outcome) = answers[place]
           let settled = try settle(
-            sending, outcome, rulings[place], &again, in: transaction, now: now)
+            sending, outcome, rulings[place], newest[place], &again, in: transaction, now: now)
           records.append(record(sending, outcome, settled.consequence, now: now))
           if let earlier = recordOfEarlierSender(sending, outcome, now: now) {
             records.append(earlier)
@@ -89,7 +90,7 @@ extension APNsSender {
 
   private func settle(
     _ sending: Sending, _ outcome: PushOutcome, _ ruling: MassGuard<PushToken>.Ruling?,
-    _ again: inout [Sending], in transaction: any StoreTransaction, now: UnixTime
+    _ newest: Int?, _ again: inout [Sending], in transaction: any StoreTransaction, now: UnixTime
   ) throws -> Settled {
     let job = sending.job
     let remedy = outcome.remedy(sending.circumstances)
@@ -119,7 +120,7 @@ extension APNsSender {
       try accepted(sending, in: transaction, now: now)
       let outgoing =
         try takingBack(acceptedLate: sending, in: transaction, now: now)
-        + repairing(acceptedLate: sending, in: transaction)
+        + repairing(acceptedLate: sending, newest: newest, in: transaction)
       return (Settlement(sending.delivery, .done, outgoing: outgoing), .accepted)
     case .pruneToken(let reason, let diedAt):
       let moment = min(diedAt ?? sending.sentAt, sending.sentAt)

@@ -23,8 +23,16 @@ extension PostgreSQLTransaction {
     return standings
   }
 
-  func raiseDeliveredRev(to rev: Int, token: PushToken) throws -> Int? {
-    try connection.first(StandingSQL.raiseDeliveredRev, token, rev) { try $0.next() as Int? } ?? nil
+  func raiseDeliveredRevs(_ accepted: [AcceptedRev]) throws -> [Int?] {
+    var newest = [Int?](repeating: nil, count: accepted.count)
+    guard !accepted.isEmpty else { return newest }
+    _ = try connection.rows(
+      StandingSQL.raiseDeliveredRevs, accepted.map(\.token), accepted.map(\.rev)
+    ) { row in
+      let place = try row.next() as Int - 1
+      newest[place] = try row.next()
+    }
+    return newest
   }
 }
 
@@ -39,16 +47,21 @@ enum StandingSQL: String, SQLText {
       LEFT JOIN activity_state AS s ON s.context_key = p.context_key
     ORDER BY p.place, t.registered_at_ms, t.kind, coalesce(t.attributes_type, '')
     """
-  /// Changes no row when a newer rev is known of any. What it says is how things were before it,
-  /// or what it made of them.
-  case raiseDeliveredRev = """
-    WITH raised AS (
-      UPDATE tokens SET delivered_rev = $2
-      WHERE token = $1 AND (delivered_rev IS NULL OR delivered_rev < $2)
-        AND NOT EXISTS (SELECT 1 FROM tokens WHERE token = $1 AND delivered_rev > $2)
-      RETURNING delivered_rev)
-    SELECT max(delivered_rev) FROM (
-      SELECT delivered_rev FROM tokens WHERE token = $1
-      UNION ALL SELECT delivered_rev FROM raised) AS known
+  /// Changes no row when a newer rev is known of any of the token. What it says is how things were
+  /// before it, or what it made of them.
+  case raiseDeliveredRevs = """
+    WITH accepted AS (
+      SELECT * FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS a (token, rev, place)),
+    raised AS (
+      UPDATE tokens AS t SET delivered_rev = a.rev FROM accepted AS a
+      WHERE t.token = a.token AND (t.delivered_rev IS NULL OR t.delivered_rev < a.rev)
+        AND NOT EXISTS (
+          SELECT 1 FROM tokens AS o WHERE o.token = a.token AND o.delivered_rev > a.rev)
+      RETURNING t.token, t.delivered_rev)
+    SELECT a.place, max(greatest(t.delivered_rev, r.delivered_rev))
+    FROM accepted AS a
+      JOIN tokens AS t ON t.token = a.token
+      LEFT JOIN raised AS r ON r.token = a.token
+    GROUP BY a.place
     """
 }
