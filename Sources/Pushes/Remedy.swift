@@ -93,9 +93,10 @@ extension PushOutcome {
   }
 
   private static func remedy(_ answer: PushAnswer, _ circumstances: PushCircumstances) -> Remedy {
+    // First: hardly any answer needs words, and they cost more than the rest of this.
+    guard answer.status != 200 else { return .done }
     let words = "\(answer.status) \(answer.reason ?? "without a reason")"
     switch (answer.status, answer.reason) {
-    case (200, _): return .done
     case (400, "FeatureNotEnabled"): return .openLane(because: words)
     // A channel is no token: nobody registers it again, so a person has to hear of it.
     case (400, "BadDeviceToken"), (400, "DeviceTokenNotForTopic"), (410, _):

@@ -19,6 +19,10 @@ package struct Lane: Hashable, Sendable {
     service = .fcm
     topic = fcmProject
   }
+
+  /// Of the service alone: there are a handful of lanes, and each push looks its own up several
+  /// times.
+  package func hash(into hasher: inout Hasher) { hasher.combine(service) }
 }
 
 /// Which lanes are open, as a circuit is: nothing is sent on one but a probe at a time, until a
