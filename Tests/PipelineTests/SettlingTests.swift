@@ -38,7 +38,7 @@ import Vocabulary
   private let noon = Samples.noon
 
   private func delivery(
-    _ headers: [String: HeaderValue] = [:], exchange: String = "apns", key: String = "apns"
+    _ headers: MessageHeaders = [:], exchange: String = "apns", key: String = "apns"
   ) -> Delivery {
     Samples.delivery(
       Message(

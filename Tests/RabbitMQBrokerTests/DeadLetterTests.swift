@@ -9,7 +9,7 @@ import Vocabulary
   init() throws { topology = try Topology(file: QueuesFileTests.path) }
 
   private func letter(
-    in queue: String = "dead.apns", _ headers: [String: HeaderValue] = [:],
+    in queue: String = "dead.apns", _ headers: MessageHeaders = [:],
     exchange: String = "dead", key: String = "apns", death: BrokerDeath? = nil
   ) -> DeadLetter {
     DeadLetter(
@@ -65,9 +65,9 @@ import Vocabulary
       ("dead.apns", ["x-origin-queue": "gone"], nil, "apns"),
       ("dead.notify", [:], "retry.notify.5s-b", "notify"),
       ("dead.kitchen", [:], "kitchen", "kitchen"),
-    ] as [(String, [String: HeaderValue], String?, String)])
+    ] as [(String, MessageHeaders, String?, String)])
   func `it goes back to the queue it failed in and to no other`(
-    queue: String, headers: [String: HeaderValue], died: String?, owner: String
+    queue: String, headers: MessageHeaders, died: String?, owner: String
   ) throws {
     let death = died.map { BrokerDeath(queue: $0, reason: "delivery_limit") }
     let origin = try #require(letter(in: queue, headers, death: death).origin(in: topology))

@@ -17,9 +17,11 @@ import Vocabulary
   }
 
   /// Puts messages into a dead queue as a worker does.
-  private func bury(_ ids: [String], stage: String = "apns", headers: [String: HeaderValue] = [:])
+  private func bury(_ ids: [String], stage: String = "apns", headers: MessageHeaders = [:])
     throws
   {
+    var headers = headers
+    headers["x-last-error"] = headers["x-last-error"] ?? "503"
     let publisher = try world.publisher()
     let outcomes = try publisher.publish(
       ids.map { id in
@@ -27,8 +29,7 @@ import Vocabulary
           exchange: "dead", routingKey: stage,
           message: Message(
             id: id, type: "push", contentType: "c",
-            headers: headers.merging(["x-last-error": "503"]) { first, _ in first },
-            body: Data("x".utf8)))
+            headers: headers, body: Data("x".utf8)))
       })
     #expect(outcomes.allSatisfy { $0 == .confirmed })
     publisher.close()

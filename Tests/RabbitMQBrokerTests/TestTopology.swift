@@ -53,7 +53,7 @@ struct TestTopology {
   }
 
   /// A job for the stage's own exchange.
-  func job(_ id: String, for stage: StageName, headers: [String: HeaderValue] = [:], size: Int = 20)
+  func job(_ id: String, for stage: StageName, headers: MessageHeaders = [:], size: Int = 20)
     -> OutgoingMessage
   {
     let route = topology.routes[stage]

@@ -17,7 +17,7 @@ extension FCMJob {
   private static let typePrefix = "fcm."
 
   package var message: Message {
-    var headers: [String: HeaderValue] = [
+    var headers: MessageHeaders = [
       Header.token: .text(token.text),
       JobHeader.session: .text(sessionID.text),
       JobHeader.user: .text(userID.text),

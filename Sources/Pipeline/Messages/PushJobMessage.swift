@@ -24,7 +24,7 @@ extension PushJob {
   private static let typePrefix = "push."
 
   package var message: Message {
-    var headers: [String: HeaderValue] = [
+    var headers: MessageHeaders = [
       Header.token: .text(token.hex),
       Header.environment: .text(environment.rawValue),
       JobHeader.session: .text(sessionID.text),

@@ -11,7 +11,7 @@ extension WebPushJob {
   package static let messageType = "webpush.notification"
 
   package var message: Message {
-    var headers: [String: HeaderValue] = [
+    var headers: MessageHeaders = [
       Header.subscription: .text(subscriptionID.text),
       JobHeader.session: .text(sessionID.text),
       JobHeader.user: .text(userID.text),

@@ -74,7 +74,7 @@ extension Event {
   private static func entry(
     _ event: Written<some Encodable>, deadline: UnixTime, traceparent: String?
   ) -> OutboxEvent {
-    var headers: [String: HeaderValue] = [Header.deadline: .integer(deadline.milliseconds)]
+    var headers: MessageHeaders = [Header.deadline: .integer(deadline.milliseconds)]
     if let traceparent { headers[Header.traceparent] = .text(traceparent) }
     let message = Message(
       id: event.id.text, type: event.type, contentType: contentType, headers: headers,

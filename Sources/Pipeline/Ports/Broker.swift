@@ -8,13 +8,13 @@ package struct Message: Hashable, Sendable {
   /// AMQP `type`: the event's type, or the kind of job.
   package var type: String
   package var contentType: String
-  package var headers: [String: HeaderValue]
+  package var headers: MessageHeaders
   package var body: Data
   /// AMQP `timestamp`, whole seconds.
   package var timestamp: UnixTime?
 
   package init(
-    id: String, type: String, contentType: String, headers: [String: HeaderValue] = [:],
+    id: String, type: String, contentType: String, headers: MessageHeaders = [:],
     body: Data, timestamp: UnixTime? = nil
   ) {
     self.id = id

@@ -36,6 +36,10 @@ final class AMQPPool {
     table(values.map { (key: bytes($0.key), value: field($0.value)) })
   }
 
+  func table(of headers: MessageHeaders) -> amqp_table_t {
+    table(headers.map { (key: bytes($0.key), value: field($0.value)) })
+  }
+
   /// A table of one table, as the client's properties need it.
   func table(_ key: String, of values: [String: HeaderValue], and text: [String: HeaderValue])
     -> amqp_table_t
@@ -85,11 +89,11 @@ extension String {
   }
 }
 
-extension [String: HeaderValue] {
+extension MessageHeaders {
   /// Text, whole numbers of any width, times and flags. Values of other kinds (tables such as
   /// `x-death`, lists, fractions, nothing) are left out: no stage reads them.
   init(_ table: amqp_table_t) {
-    self.init(minimumCapacity: Int(table.num_entries))
+    self.init(capacity: Int(table.num_entries))
     for entry in UnsafeBufferPointer(start: table.entries, count: Int(table.num_entries)) {
       self[String(entry.key)] = HeaderValue(entry.value)
     }

@@ -20,7 +20,7 @@ extension AMQPPool {
     }
     if !message.headers.isEmpty {
       properties._flags |= UInt32(AMQP_BASIC_HEADERS_FLAG)
-      properties.headers = table(message.headers)
+      properties.headers = table(of: message.headers)
     }
     return properties
   }

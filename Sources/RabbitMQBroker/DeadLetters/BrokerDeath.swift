@@ -35,7 +35,7 @@ extension BrokerDeath {
         return
       }
     }
-    let headers = [String: HeaderValue](table)
+    let headers = MessageHeaders(table)
     for which in ["last", "first"] {
       if case .text(let queue) = headers["x-\(which)-death-queue"],
         case .text(let reason) = headers["x-\(which)-death-reason"]
@@ -61,7 +61,7 @@ extension BrokerDeath {
     guard array.num_entries > 0, let entries = array.entries,
       entries[0].kind == UInt8(AMQP_FIELD_KIND_TABLE.rawValue)
     else { return nil }
-    let death = [String: HeaderValue](entries[0].value.table)
+    let death = MessageHeaders(entries[0].value.table)
     guard case .text(let queue) = death["queue"], case .text(let reason) = death["reason"] else {
       return nil
     }

@@ -6,7 +6,7 @@ import Vocabulary
 extension PostgreSQLTransaction {
   func append(_ event: OutboxEvent) throws {
     let message = event.message
-    let headers = JSON.encoded(message.headers.mapValues(\.json))
+    let headers = JSON.encoded(message.headers.dictionary.mapValues(\.json))
     try connection.run(
       OutboxSQL.append, message.id, message.type, message.contentType, JSONText(data: headers),
       message.body, message.timestamp, event.routingKey, event.storedAt, event.orderKey)
@@ -77,9 +77,10 @@ private func readEvent(_ row: inout Row) throws -> OutboxEvent {
     orderKey: try row.next(), tries: try row.next())
 }
 
-private func decodeHeaders(_ text: JSONText) throws -> [String: HeaderValue] {
+private func decodeHeaders(_ text: JSONText) throws -> MessageHeaders {
   do {
-    return try JSON.decode([String: JSONValue].self, from: text.data).mapValues(HeaderValue.init)
+    return MessageHeaders(
+      try JSON.decode([String: JSONValue].self, from: text.data).mapValues(HeaderValue.init))
   } catch {
     throw StoreError("the database is damaged: stored headers do not decode: \(error)")
   }

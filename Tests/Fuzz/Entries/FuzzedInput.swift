@@ -44,7 +44,7 @@ struct FuzzedMessage {
 
   init(_ bytes: [UInt8]) {
     let input = FuzzedInput(bytes)
-    var headers: [String: HeaderValue] = [:]
+    var headers: MessageHeaders = [:]
     for (name, value) in input.fields(after: 2) {
       headers[name] = Int64(value).map(HeaderValue.integer) ?? .text(value)
     }
