@@ -133,7 +133,8 @@ struct PhonesOfActivity {
     androids = try activity.recipients.reduce(into: [:]) { androids, recipient in
       let context = activity.contextKey(of: recipient.userID)
       androids[context] = try (phones[recipient.userID] ?? []).map { phone in
-        (phone.token.fingerprint, try rows.deliveredRev(of: context, to: phone.token))
+        let delivered = try rows.deliveredRev(of: context, to: phone.token) ?? 0
+        return (phone.token.fingerprint, delivered > 0 ? delivered : nil)
       }
     }
     starts = Dictionary(grouping: try rows.starts(of: [activity.sessionID]), by: \.contextKey)

@@ -27,8 +27,9 @@ package enum Disposition: Hashable, Sendable {
   /// Wait on the ladder, not shorter than `notBefore`, and come again.
   case retry(notBefore: Duration, because: String)
   /// Not its turn: wait in a rung not shorter than `notBefore` and come again, without counting an
-  /// attempt, so that it holds no place in the worker and walks down no ladder.
-  case park(notBefore: Duration)
+  /// attempt, so that it holds no place in the worker and walks down no ladder. `mayHaveGoneOut`:
+  /// on this visit it was sent, and nobody knows whether it was taken.
+  case park(notBefore: Duration, mayHaveGoneOut: Bool = false)
   /// No repetition will help: a person looks at it.
   case dead(because: String)
   /// Not worked on: back to the queue without counting an attempt.

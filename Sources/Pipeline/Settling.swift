@@ -14,6 +14,9 @@ package enum RetryHeader {
   /// Unix milliseconds.
   package static let lastFailedAt = "x-last-failed-at"
   package static let lastError = "x-last-error"
+  /// On a parked copy, which counts no attempt: an earlier visit may have sent it, and nobody heard
+  /// what became of that.
+  package static let mayHaveGoneOut = "x-may-have-gone-out"
   /// How often a person sent it from the dead queue back to where it failed.
   package static let replays = "x-replays"
 
@@ -43,6 +46,12 @@ extension Delivery {
     let before = message.integer(RetryHeader.attempt) ?? 0
     return Int(min(max(before, 0), Int64(Int32.max))) + 1
   }
+
+  /// A worker that was lost may have sent what it asks for, or one that parked it: nobody heard
+  /// what became of that. Earlier attempts are counted by ``attempt``, not told here.
+  package var mayHaveGoneOut: Bool {
+    redelivered || message.headers[RetryHeader.mayHaveGoneOut] == .flag(true)
+  }
 }
 
 extension StageRoute {
@@ -66,14 +75,19 @@ extension StageRoute {
 
   /// What is published instead of `delivery` so that it waits without counting an attempt.
   ///
-  /// `spread`: any number; picks among a rung's exchanges.
-  package func parkedCopy(of delivery: Delivery, notBefore least: Duration, spread: Int)
-    -> OutgoingMessage
-  {
+  /// `mayHaveGoneOut`: on this visit; what was known of earlier ones stays known. `spread`: any
+  /// number; picks among a rung's exchanges.
+  package func parkedCopy(
+    of delivery: Delivery, notBefore least: Duration, mayHaveGoneOut: Bool = false, spread: Int
+  ) -> OutgoingMessage {
     let rung = ladder.rung(notBefore: least)
+    var message = delivery.message.withoutBrokerHeaders
+    if mayHaveGoneOut || delivery.mayHaveGoneOut {
+      message.headers[RetryHeader.mayHaveGoneOut] = .flag(true)
+    }
     return OutgoingMessage(
       exchange: rung.exchanges[abs(spread % rung.exchanges.count)], routingKey: routingKey,
-      message: delivery.message.withoutBrokerHeaders)
+      message: message)
   }
 
   package func deadCopy(of delivery: Delivery, because reason: String, now: UnixTime)

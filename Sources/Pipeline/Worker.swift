@@ -194,8 +194,9 @@ package final class Worker {
       let copy = route.retryCopy(
         of: settlement.delivery, notBefore: least, because: reason, now: now, spread: spread)
       return caused + [copy]
-    case .park(let least):
-      let copy = route.parkedCopy(of: settlement.delivery, notBefore: least, spread: spread)
+    case .park(let least, let mayHaveGoneOut):
+      let copy = route.parkedCopy(
+        of: settlement.delivery, notBefore: least, mayHaveGoneOut: mayHaveGoneOut, spread: spread)
       return caused + [copy]
     case .dead(let reason):
       let copy = route.deadCopy(of: settlement.delivery, because: reason, now: now)

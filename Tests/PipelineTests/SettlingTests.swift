@@ -111,6 +111,28 @@ import Vocabulary
     #expect(used == ["retry.apns.5s", "retry.apns.5s-b"])
   }
 
+  @Test(arguments: [false, true])
+  func `a parked copy counts no attempt, and tells on whether it may have gone out`(
+    mayHaveGoneOut: Bool
+  ) {
+    let first = route.parkedCopy(
+      of: delivery(), notBefore: .zero, mayHaveGoneOut: mayHaveGoneOut, spread: 0)
+    let again = delivery(first.message.headers)
+    #expect(again.attempt == 1)
+    #expect(again.mayHaveGoneOut == mayHaveGoneOut)
+    let second = route.parkedCopy(of: again, notBefore: .zero, spread: 0)
+    #expect(delivery(second.message.headers).mayHaveGoneOut == mayHaveGoneOut)
+  }
+
+  @Test func `what a lost worker had is told on when it is parked`() {
+    let first = delivery()
+    let taken = Delivery(
+      tag: first.tag, message: first.message, exchange: "apns", routingKey: "apns",
+      redelivered: true)
+    let copy = route.parkedCopy(of: taken, notBefore: .zero, spread: 0)
+    #expect(delivery(copy.message.headers).mayHaveGoneOut)
+  }
+
   @Test func `what is dead goes to the stage's dead queue with the reason`() {
     let dead = route.deadCopy(of: delivery(), because: "rev is missing", now: noon)
     #expect(dead.exchange == "dead")

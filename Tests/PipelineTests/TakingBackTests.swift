@@ -215,7 +215,7 @@ import Vocabulary
 }
 
 /// Notifier and sender with a broker between them, and one device of the invited one.
-private final class AlertWorld {
+final class AlertWorld {
   let time = ManualTime()
   let store = InMemoryStore()
   let broker: FakeBroker

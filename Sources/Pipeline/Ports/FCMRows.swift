@@ -71,7 +71,8 @@ package protocol FCMRows {
   ///
   /// - Returns: how many rows were restored.
   func restore(_ tokens: [FCMToken], prunedBecause reason: String) throws -> Int
-  /// The newest rev of this card that FCM has taken for this token; nil when none.
+  /// The newest rev of this card that FCM has taken for this token; nil when none. 0: it may have
+  /// taken one, and nobody heard.
   func deliveredRev(of context: ContextKey, to token: FCMToken) throws -> Int?
   /// Raises ``deliveredRev(of:to:)``; an older rev changes nothing.
   ///

@@ -140,7 +140,7 @@ extension PushJob {
 
 extension Disposition {
   /// The delivery is over with it.
-  fileprivate var isFinal: Bool {
+  var isFinal: Bool {
     switch self {
     case .done, .stale, .superseded, .expired, .dead: true
     case .retry, .park, .handBack: false

@@ -121,7 +121,7 @@ extension APNsSender {
       let outgoing =
         try takingBack(acceptedLate: sending, in: transaction, now: now)
         + repairing(acceptedLate: sending, newest: newest, in: transaction)
-      return (Settlement(sending.delivery, .done, outgoing: outgoing), .accepted)
+      return (settlement(ofAccepted: sending, outgoing: outgoing), .accepted)
     case .pruneToken(let reason, let diedAt):
       let moment = min(diedAt ?? sending.sentAt, sending.sentAt)
       let pruned = try prune(
@@ -256,7 +256,8 @@ extension APNsSender {
     let trips = memory.breakers[lane, default: FailureBreaker()].failed(now: now)
     if trips { openLane(lane, because: "most pushes fail: \(reason)", outcome, now: now) }
     guard memory.lanes.isOpen(lane) else { return (retry, .retried) }
-    return (Settlement(sending.delivery, .park(notBefore: least)), .laneOpened)
+    let parked = Disposition.park(notBefore: least, mayHaveGoneOut: outcome.mayHaveArrived)
+    return (Settlement(sending.delivery, parked), .laneOpened)
   }
 
   private func openLane(

@@ -36,7 +36,19 @@ extension APNsSender {
 
   /// Longer than a push may be under way.
   private static let otherSenderWait: Duration = .seconds(30)
-  private static let otherSender = "the sender that had this alert may be showing it now"
+  fileprivate static let otherSender = "the sender that had this alert may be showing it now"
+
+  /// What becomes of a delivery whose push APNs accepted. Of an alert that another sender had too,
+  /// a second push may be under way, and come after what takes the first one back: it is looked at
+  /// once more when that one must have come.
+  func settlement(ofAccepted sending: Sending, outgoing: [OutgoingMessage]) -> Settlement {
+    let delivery = sending.delivery
+    let isAlone =
+      sending.job.event != .alert || !delivery.mayHaveGoneOut || delivery.hasWaited
+    let disposition: Disposition =
+      isAlone ? .done : .retry(notBefore: Self.otherSenderWait, because: Self.otherSender)
+    return Settlement(delivery, disposition, outgoing: outgoing)
+  }
 
   /// The alert is not sent any more, but an earlier visit, or another sender, may have sent it.
   ///
@@ -48,12 +60,12 @@ extension APNsSender {
   ) -> Settlement {
     let job = sending.job
     let delivery = sending.delivery
-    let hasWaited = delivery.message.text(RetryHeader.lastError) == Self.otherSender
+    let hasWaited = delivery.hasWaited
     // Past its time nobody will take it back who does not know that it was sent.
-    let mayBeOver = disposition == .expired && (delivery.redelivered || hasWaited)
+    let mayBeOver = disposition == .expired && (delivery.mayHaveGoneOut || hasWaited)
     guard job.event == .alert, mayBeOver || known.isResolved
     else { return Settlement(delivery, disposition) }
-    if delivery.redelivered, !known.isAccepted, !hasWaited {
+    if delivery.mayHaveGoneOut, !known.isAccepted, !hasWaited {
       return Settlement(
         delivery, .retry(notBefore: Self.otherSenderWait, because: Self.otherSender))
     }
@@ -72,8 +84,8 @@ extension APNsSender {
   func recordOfEarlierSender(_ sending: Sending, _ outcome: PushOutcome, now: UnixTime)
     -> DeliveryRecord?
   {
-    guard sending.job.event == .alert, sending.delivery.redelivered,
-      case .answered(let answer) = outcome, answer.status != 200
+    guard sending.job.event == .alert, sending.delivery.mayHaveGoneOut,
+      !outcome.mayHaveArrived
     else { return nil }
     return record(
       sending, .unanswered(because: "an earlier sender may have sent it"), nil, now: now)
@@ -97,5 +109,12 @@ extension APNsSender {
       log.error("alert cannot be taken back", ["job": alert.id, "because": "\(error)"])
       return []
     }
+  }
+}
+
+extension Delivery {
+  /// The other sender that had this alert is through with it.
+  fileprivate var hasWaited: Bool {
+    message.text(RetryHeader.lastError) == APNsSender.otherSender
   }
 }

@@ -16,8 +16,8 @@ struct AndroidKnowledge {
 
   private let phones: [UserID: [FCMRegistration]]
   private var dismissed: Set<ContextKey> = []
-  /// The cards that FCM has taken.
-  private var shown: Set<Card> = []
+  /// The newest rev that FCM has taken of each card.
+  private var delivered: [Card: Int] = [:]
 
   /// - Throws: ``StoreError``.
   init(of states: [ActivityState], in transaction: any StoreTransaction) throws {
@@ -27,9 +27,9 @@ struct AndroidKnowledge {
       .filter { phones[$0.value] != nil }
     dismissed = try transaction.dismissed(among: Array(contexts.keys))
     for (context, user) in contexts {
-      for phone in phones[user] ?? []
-      where try transaction.deliveredRev(of: context, to: phone.token) != nil {
-        shown.insert(Card(context: context, token: phone.token))
+      for phone in phones[user] ?? [] {
+        delivered[Card(context: context, token: phone.token)] = try transaction.deliveredRev(
+          of: context, to: phone.token)
       }
     }
   }
@@ -43,9 +43,12 @@ struct AndroidKnowledge {
   func jobs(for states: [ActivityState]) -> [Due] {
     states.flatMap { state in
       (phones[state.userID] ?? []).compactMap { phone in
-        let isShown = shown.contains(Card(context: state.contextKey, token: phone.token))
+        let delivered = delivered[Card(context: state.contextKey, token: phone.token)]
+        let isDismissed = dismissed.contains(state.contextKey)
         // Whoever swiped a card away does not want it back.
-        if !isShown, state.event != .end, dismissed.contains(state.contextKey) { return nil }
+        if delivered == nil, state.event != .end, isDismissed { return nil }
+        // Where it may be shown and nobody knows, it rings, but for whoever swiped it away.
+        let isShown = isDismissed || delivered ?? FCMSender.unheardRev > FCMSender.unheardRev
         return Due(state: state, job: state.fcmJob(to: phone, isShown: isShown))
       }
     }

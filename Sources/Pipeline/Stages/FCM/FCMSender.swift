@@ -12,7 +12,8 @@ import Vocabulary
 /// goes out but a probe, and the jobs wait uncounted.
 package final class FCMSender: QueueingSender {
   package let name = StageName.fcm
-  package let isRepeatable = true
+  /// That an older state came late, and what it makes necessary, is learned from its answer alone.
+  package let isRepeatable = false
 
   let store: any Store
   let pushes: StageRoute
@@ -62,7 +63,10 @@ package final class FCMSender: QueueingSender {
     var place: FCMPlace { FCMPlace(job) }
 
     /// An earlier visit, or another sender that died, may have sent it without hearing of it.
-    var mayHaveGoneOut: Bool { delivery.redelivered || delivery.attempt > 1 }
+    var mayHaveGoneOut: Bool {
+      delivery.mayHaveGoneOut || delivery.attempt > 1
+        || delivery.message.integer(RetryHeader.replays) != nil
+    }
   }
 
   package var descriptors: [(descriptor: Int32, events: Int16)] { carrier.descriptors }
@@ -99,7 +103,7 @@ package final class FCMSender: QueueingSender {
       case .send: send(sending, now: now)
       case .drop(let disposition):
         memory.lanes.undecided(on: lane, now: now)
-        queue.drop(sending, disposition)
+        queue.drop(sending, Self.disposition(of: sending, settled: disposition))
       }
     }
     let wait = memory.lanes.parkTime(on: lane, now: now)
@@ -107,7 +111,8 @@ package final class FCMSender: QueueingSender {
       switch FCMDecision(sending.job, knowing: known, now: now) {
       case .send: queue.drop(sending, .park(notBefore: wait))
       // What is no longer worth sending is not parked.
-      case .drop(let disposition): queue.drop(sending, disposition)
+      case .drop(let disposition):
+        queue.drop(sending, Self.disposition(of: sending, settled: disposition))
       }
     }
   }

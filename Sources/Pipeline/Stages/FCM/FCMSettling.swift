@@ -36,7 +36,7 @@ extension FCMSender {
           self.memory = before
           self.afterCommit = []
           repairs = try drops.map { sending, disposition in
-            try repair(after: sending, disposition, in: transaction)
+            try repair(after: sending, disposition, in: transaction, now: now)
           }
           let ends = try answers.map { sending, result in
             try end(of: sending, result, in: transaction, now: now)
@@ -88,7 +88,7 @@ extension FCMSender {
         metrics.criticalTime.observe((now - sending.job.causedAt).secondsAndFraction)
       }
       return End(
-        disposition: .done, consequence: .accepted,
+        disposition: Self.disposition(of: sending, settled: .done), consequence: .accepted,
         outgoing: try accepted(sending.job, in: transaction, now: now))
     case .pruneUnlessMany(let reason):
       return try gone(sending, because: reason, in: transaction, now: now)
@@ -118,52 +118,6 @@ extension FCMSender {
     case .retry(let least, let reason):
       return later(outcome, notBefore: least, because: reason, now: now)
     }
-  }
-
-  /// Notes what FCM has taken. When that is older than what another sender has delivered meanwhile,
-  /// the newest state is made to go out once more: FCM keeps for a phone what came last. The same
-  /// when the user swiped the card away on another phone while it was on its way: the builder left
-  /// this phone out since, and now it shows the card.
-  private func accepted(_ job: FCMJob, in transaction: any StoreTransaction, now: UnixTime) throws
-    -> [OutgoingMessage]
-  {
-    let delivered = try transaction.raiseDeliveredRev(
-      of: job.contextKey, to: job.token, rev: job.rev, at: now)
-    let isOlder = try delivered > job.rev || isLeftOut(job, in: transaction)
-    return isOlder ? try newestAgain(after: job, in: transaction) : []
-  }
-
-  /// The newest state goes to this job's phone once more: an older one may lie above it at FCM, or
-  /// be what the phone shows, which knows nothing of an end that it had no card for.
-  func newestAgain(after job: FCMJob, in transaction: any StoreTransaction) throws
-    -> [OutgoingMessage]
-  {
-    guard let newest = try transaction.activityStates([job.contextKey])[job.contextKey],
-      let phone = try transaction.fcmRegistrations([job.token])[job.token],
-      phone.userID == job.userID
-    else { return [] }
-    try transaction.forgetDeliveredRev(of: job.contextKey, to: job.token)
-    return [pushes.carrying(newest.fcmJob(to: phone, isShown: true).message)]
-  }
-
-  /// What is not sent may have gone out on an earlier visit, after what FCM has taken since.
-  private func repair(
-    after sending: Sending, _ disposition: Disposition, in transaction: any StoreTransaction
-  ) throws -> [OutgoingMessage] {
-    // What only waits its turn has no record either.
-    guard sending.mayHaveGoneOut, disposition.recorded != nil else { return [] }
-    let job = sending.job
-    let delivered = try transaction.deliveredRev(of: job.contextKey, to: job.token)
-    let isOlder =
-      if let delivered { delivered > job.rev } else { try isLeftOut(job, in: transaction) }
-    return isOlder ? try newestAgain(after: job, in: transaction) : []
-  }
-
-  /// The builder makes no jobs for a card that was swiped away meanwhile, as far as it knows.
-  private func isLeftOut(_ job: FCMJob, in transaction: any StoreTransaction) throws -> Bool {
-    let newest = try transaction.activityStates([job.contextKey])[job.contextKey]
-    guard let newest, newest.rev > job.rev, newest.event != .end else { return false }
-    return try !transaction.dismissed(among: [job.contextKey]).isEmpty
   }
 
   /// Pruned only while the mass guard agrees: a project that forgets all its phones at once is ill,
@@ -207,19 +161,21 @@ extension FCMSender {
     if outcome.isServiceFault, memory.breaker.failed(now: now) {
       return parked(
         because: "most messages fail: \(reason)", probeAfter: max(least, LaneBook.probeInterval),
-        now: now)
+        mayHaveGoneOut: true, now: now)
     }
     guard outcome.isServiceFault, memory.lanes.isOpen(lane) else {
       return End(
         disposition: .retry(notBefore: least, because: reason), consequence: .retried)
     }
     let wait = max(least, memory.lanes.parkTime(on: lane, now: now))
-    return End(disposition: .park(notBefore: wait), consequence: .laneOpened)
+    return End(
+      disposition: .park(notBefore: wait, mayHaveGoneOut: true), consequence: .laneOpened)
   }
 
   /// Opens the lane, or keeps it open.
   private func parked(
-    because reason: String, probeAfter wait: Duration? = nil, now: UnixTime
+    because reason: String, probeAfter wait: Duration? = nil, mayHaveGoneOut: Bool = false,
+    now: UnixTime
   ) -> End {
     if memory.lanes.open(lane, because: reason, now: now, probeAfter: wait) {
       afterCommit.append { [log, lane] in
@@ -232,7 +188,8 @@ extension FCMSender {
       }
     }
     return End(
-      disposition: .park(notBefore: memory.lanes.parkTime(on: lane, now: now)),
+      disposition: .park(
+        notBefore: memory.lanes.parkTime(on: lane, now: now), mayHaveGoneOut: mayHaveGoneOut),
       consequence: .laneOpened)
   }
 
