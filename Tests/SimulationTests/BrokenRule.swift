@@ -48,12 +48,25 @@ enum BrokenRule: String, CaseIterable {
   case tellsBrowsersWhatIsOver
 
   /// Whether it takes browsers and Android phones to see it.
-  var isOfOtherPhones: Bool {
+  private var isOfOtherPhones: Bool {
     switch self {
     case .sendsToFCMAgain, .believesLastToFCM, .sendsSupersededToFCM, .ignoresLateAndroids,
       .sendsTakenWebPushesAgain, .tellsBrowsersWhatIsOver:
       true
     default: false
+    }
+  }
+
+  /// Within so many worlds it must be noticed. Two states that come to FCM the wrong way round are
+  /// rare, and mended by whatever follows.
+  var worldsMax: UInt64 { self == .believesLastToFCM ? 400 : 60 }
+
+  /// Who takes part in the worlds that show it soonest.
+  var cast: Cast {
+    switch self {
+    case .expiresWithoutComparing: .shortLives
+    case .believesLastToFCM: [.otherPhones, .slowWays]
+    default: isOfOtherPhones ? .otherPhones : []
     }
   }
 

@@ -14,19 +14,22 @@ final class Ether {
 
   let time: ManualTime
   let chaos: Chaos
+  /// In milliseconds.
+  private let delayMax: Int
   private var due: [Due] = []
   private var sequence = 0
 
-  init(time: ManualTime, chaos: Chaos) {
+  init(time: ManualTime, chaos: Chaos, isSlow: Bool) {
     self.time = time
     self.chaos = chaos
+    delayMax = isSlow ? 12_000 : 3000
   }
 
   /// When something happens next; nil when nothing is under way.
   var nextDue: Duration? { due.map(\.at).min() }
 
   /// A way as long as chance has it.
-  var delay: Duration { .milliseconds(chaos.isOn ? chaos.number(in: 1...3000) : 20) }
+  var delay: Duration { .milliseconds(chaos.isOn ? chaos.number(in: 1...delayMax) : 20) }
 
   /// `happen` after `wait`, while the sender that owns `radio` lives or what it sent is under way.
   func later(

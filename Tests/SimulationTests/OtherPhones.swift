@@ -20,10 +20,10 @@ final class OtherPhones {
   private let time: ManualTime
   private let chaos: Chaos
 
-  init(seed: UInt64, vapidKey: String, time: ManualTime, chaos: Chaos) {
+  init(seed: UInt64, vapidKey: String, time: ManualTime, chaos: Chaos, isSlow: Bool) {
     self.time = time
     self.chaos = chaos
-    ether = Ether(time: time, chaos: chaos)
+    ether = Ether(time: time, chaos: chaos, isSlow: isSlow)
     var mint = TokenMint(seed: seed &+ 77)
     let users = [Samples.dennis.userID, Samples.mara.userID, Shop.customer]
     do {

@@ -78,7 +78,7 @@ final class FCMRadio: FCMCarrier {
     case 11:
       // What hung in a buffer arrives after all.
       answer(.unanswered(because: "no answer within 10 s"), after: .seconds(10))
-      arrival(after: .seconds(12) + there, thenAnswer: nil)
+      arrival(after: .seconds(12) + min(there, .seconds(3)), thenAnswer: nil)
     default: arrival(after: there, thenAnswer: ether.delay)
     }
   }
@@ -168,7 +168,7 @@ final class WebPushRadio: WebPushCarrier {
       answer(.unanswered(because: "connection lost"), after: there + ether.delay)
     case 11:
       answer(.unanswered(because: "no answer within 10 s"), after: .seconds(10))
-      arrival(after: .seconds(12) + there, thenAnswer: nil)
+      arrival(after: .seconds(12) + min(there, .seconds(3)), thenAnswer: nil)
     default: arrival(after: there, thenAnswer: ether.delay)
     }
   }

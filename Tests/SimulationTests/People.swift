@@ -212,6 +212,7 @@ final class People {
     guard let id = chaos.pick(among: others.ids) else { return }
     switch chaos.number(in: 0...15) {
     case 0...5: others.goOffline(id)
+    case 6...10 where world.cast.contains(.slowWays): others.goOffline(id)
     case 6...10: others.goOnline(id)
     case 11...13: tell(others.registrations(of: id), by: id)
     case 14: tell(others.dismiss(id), by: id)
@@ -258,6 +259,16 @@ final class People {
       let phone = world.airwaves.fleet.phones[id], phone.isInstalled
     else { return }
     for call in phone.identity.registrations { tell(OwnedEffect(phoneID: id, call: call)) }
+  }
+
+  /// iOS does it while the phone is in use.
+  func renewTokens(of id: String) {
+    guard !world.airwaves.offline.contains(id) else { return }
+    chaos.note("\(id) gets new tokens")
+    let effects = world.airwaves.fleet.act(on: id, at: world.time.now()) { phone, mint in
+      phone.rotateTokens(mint: &mint)
+    }
+    effects.forEach(tell)
   }
 
   func dismissCard() {

@@ -53,7 +53,7 @@ final class Process {
     case .sweep:
       role = .sweep(
         ExpirySweep(
-          store: store, limits: World.limits, time: world.clock, log: .discarding,
+          store: store, limits: world.limits, time: world.clock, log: .discarding,
           metrics: Metrics()))
     case .builder, .notifier, .sender, .webPushSender, .fcmSender:
       let (inner, hangUp) = Self.stage(kind, store, life, world)

@@ -50,6 +50,18 @@ import Testing
     }
   }
 
+  @Test(arguments: some(worlds / 4))
+  func `phones renew their tokens, and sessions that last for minutes end in time`(
+    seeds: Range<UInt64>
+  ) throws {
+    for seed in seeds {
+      let rest: [Cast] = [
+        .activities, .shortLives, [.otherPhones, .shortLives], [.otherPhones, .slowWays],
+      ]
+      try play(seed, rest[Int(seed % 4)].union(.newTokens))
+    }
+  }
+
   private func play(_ seed: UInt64, _ cast: Cast) throws {
     let world = try World(seed: seed, cast: cast, keepsStory: Self.seed != nil)
     let problems = try world.play()
@@ -68,6 +80,12 @@ import Testing
     (312, []),
     // What an earlier connection owed went out in a turn that said it did nothing.
     (643, []), (29, .otherPhones),
+    // A start that nobody answered was dropped since its user had swiped the card away.
+    (126, .otherPhones),
+    // That an older state came late was learnt on a connection that was lost meanwhile.
+    (39, .otherPhones),
+    // A dead sender's push was under way when the next one's was answered.
+    (19, .otherPhones), (14, [.otherPhones, .wrongClock]),
   ]
 
   @Test(arguments: taught)

@@ -15,8 +15,6 @@ import Vocabulary
 /// The whole of Lockstep in one thread: several processes of each role, a broker, a store, APNs,
 /// phones and people, in an order that only the seed decides.
 final class World {
-  static let limits = SessionLimits(
-    ttl: .seconds(45 * 60), lifeMax: .seconds(90 * 60), jobTime: .seconds(120))
   private static let steps = 220
   private static let sessionsMax = 2
   /// Turns until rest, at most: beyond it something runs in circles.
@@ -28,6 +26,7 @@ final class World {
   /// Of Lockstep's processes.
   let clock: ServerClock
   let cast: Cast
+  let limits: SessionLimits
   let broker: FakeBroker
   let ledger = Ledger()
   let airwaves: Airwaves
@@ -48,6 +47,10 @@ final class World {
   ) throws {
     let hasActivities = cast.contains(.activities)
     self.cast = cast
+    let life: (ttl: Duration, most: Duration) =
+      cast.contains(.shortLives)
+      ? (.seconds(180), .seconds(600)) : (.seconds(45 * 60), .seconds(90 * 60))
+    limits = SessionLimits(ttl: life.ttl, lifeMax: life.most, jobTime: .seconds(120))
     clock = ServerClock(time)
     chaos = Chaos(seed: seed, keepsStory: keepsStory)
     self.broken = broken
@@ -68,12 +71,15 @@ final class World {
     }
     others =
       cast.contains(.otherPhones)
-      ? OtherPhones(seed: seed, vapidKey: Keys.vapid.first.id, time: time, chaos: chaos) : nil
+      ? OtherPhones(
+        seed: seed, vapidKey: Keys.vapid.first.id, time: time, chaos: chaos,
+        isSlow: cast.contains(.slowWays)) : nil
     airwaves = Airwaves(fleet: fleet, bundleID: Samples.bundle, time: time, chaos: chaos)
     people = People(in: self)
     if hasActivities { shop = Shop(in: self, people) }
     airwaves.onCalls = { [unowned self] in $0.forEach(people.tell) }
-    let copies = Process.copies + (others == nil ? [] : Process.otherCopies)
+    var copies = Process.copies + (others == nil ? [] : Process.otherCopies)
+    if cast.contains(.slowWays) { copies += Process.otherCopies }
     processes = copies.enumerated().map { Process($1, number: $0, in: self) }
     apis = (0..<2).map { newAPI($0) }
     chaos.onInterlude = { [unowned self] in interlude() }
@@ -105,7 +111,7 @@ final class World {
 
   private var apiSettings: APISettings {
     var settings = APISettings(
-      session: Self.limits, requestsPerSecond: 10_000, requestBurst: 10_000)
+      session: limits, requestsPerSecond: 10_000, requestBurst: 10_000)
     guard others != nil else { return settings }
     settings.webPush = WebPushOffer(publicKey: Keys.vapid.first.id, services: Keys.pushServices)
     settings.fcmPackages = [OtherPhones.package]
@@ -149,7 +155,7 @@ final class World {
     var problems = settle() ? [] : ["does not come to rest"]
     problems += try Invariants(self, people).problems()
     // Every session that goes on runs out now.
-    time.advance(by: Self.limits.lifeMax)
+    time.advance(by: limits.lifeMax)
     if shop != nil { time.advance(by: Shop.lifeMax) }
     // What began while the clock was ahead ends later.
     if cast.contains(.wrongClock) { time.advance(by: Self.clockErrorMax) }
@@ -265,10 +271,13 @@ final class World {
   private func changePhone() {
     if let others, chaos.number(in: 0...1) == 0 { return people.change(others) }
     guard let phone = chaos.pick(among: airwaves.fleet.phoneIDs) else { return }
-    switch chaos.number(in: 0...7) {
+    switch chaos.number(in: 0...(cast.contains(.newTokens) ? 9 : 7)) {
     case 0...2: airwaves.goOffline(phone)
     case 3, 4: airwaves.goOnline(phone)
     case 5, 6: people.openApp()
+    case 7,
+      8 where cast.contains(.newTokens):
+      people.renewTokens(of: phone)
     default: people.dismissCard()
     }
   }

@@ -9,7 +9,7 @@ extension World {
   func stopFaults() {
     chaos.isOn = false
     clock.set(ahead: .zero)
-    others?.ids.forEach { others?.goOnline($0) }
+    if !cast.contains(.slowWays) { others?.ids.forEach { others?.goOnline($0) } }
     broker.isDown = false
     broker.isBlocked = false
     broker.refusal = { _ in nil }
@@ -27,8 +27,14 @@ extension World {
       happened = shop?.bindUnbound() ?? false || happened
       for place in processes.indices { happened = turn(place) || happened }
       if happened { continue }
-      guard let wait = nextDue() else { return true }
-      pass(wait)
+      if let wait = nextDue() {
+        pass(wait)
+        continue
+      }
+      guard let others, let away = others.ids.first(where: { !others.isOnline($0) }) else {
+        return true
+      }
+      others.goOnline(away)
     }
     return false
   }
