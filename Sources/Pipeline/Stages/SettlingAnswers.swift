@@ -175,11 +175,8 @@ extension APNsSender {
       try transaction.moveToken(job.token, to: sending.environment)
       try transaction.markProven(job.token, at: now)
     }
-    switch job.event {
-    case .alert, .resolve: break
-    case .start:
+    if job.event == .start {
       try transaction.acceptStart(of: job.sessionID, token: job.token, at: now)
-    case .update, .end: break
     }
   }
 
