@@ -26,6 +26,8 @@ extension EndToEnd {
       for user in CookSession.people { try installation.phones.add(user) }
       let session = try CookSession.begin(in: installation)
       try installation.phones.startLocally(session, on: "dennis")
+      // A token that registers after the mutation gets its state by a trace of its own.
+      try installation.phones.awaitTruth(cards: 2)
       let answer = try installation.send(
         "dennis", "POST", "/api/cook-suggest/sessions/\(session.id)/ready",
         Data(#"{"ready":true}"#.utf8), headers: ["traceparent": Self.caller])
