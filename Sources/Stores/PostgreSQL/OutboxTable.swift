@@ -6,9 +6,9 @@ import Vocabulary
 extension PostgreSQLTransaction {
   func append(_ event: OutboxEvent) throws {
     let message = event.message
-    let headers = JSON.encoded(message.headers.dictionary.mapValues(\.json))
     try connection.run(
-      OutboxSQL.append, message.id, message.type, message.contentType, JSONText(data: headers),
+      OutboxSQL.append, message.id, message.type, message.contentType,
+      JSONText(data: message.headers.json),
       message.body, message.timestamp, event.routingKey, event.storedAt, event.orderKey)
   }
 
@@ -71,38 +71,11 @@ private func readEvent(_ row: inout Row) throws -> OutboxEvent {
   let sequence: Int64 = try row.next()
   let message = Message(
     id: try row.next(), type: try row.next(), contentType: try row.next(),
-    headers: try decodeHeaders(try row.next()), body: try row.next(), timestamp: try row.next())
+    headers: try MessageHeaders(json: (try row.next() as JSONText).data), body: try row.next(),
+    timestamp: try row.next())
   return OutboxEvent(
     sequence: sequence, message: message, routingKey: try row.next(), storedAt: try row.next(),
     orderKey: try row.next(), tries: try row.next())
-}
-
-private func decodeHeaders(_ text: JSONText) throws -> MessageHeaders {
-  do {
-    return MessageHeaders(
-      try JSON.decode([String: JSONValue].self, from: text.data).mapValues(HeaderValue.init))
-  } catch {
-    throw StoreError("the database is damaged: stored headers do not decode: \(error)")
-  }
-}
-
-extension HeaderValue {
-  fileprivate var json: JSONValue {
-    switch self {
-    case .text(let text): .string(text)
-    case .integer(let number): .integer(number)
-    case .flag(let flag): .bool(flag)
-    }
-  }
-
-  fileprivate init(_ json: JSONValue) throws {
-    switch json {
-    case .string(let text): self = .text(text)
-    case .integer(let number): self = .integer(number)
-    case .bool(let flag): self = .flag(flag)
-    default: throw StoreError("a header must be text, an integer or a flag, it is \(json)")
-    }
-  }
 }
 
 enum OutboxSQL: String, SQLText {
