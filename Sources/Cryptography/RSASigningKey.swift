@@ -26,6 +26,8 @@ package struct RSASigningKey: Sendable {
     defer {
       BIO_free(source)
       ERR_clear_error()
+      // The source reads from it and copies nothing.
+      withExtendedLifetime(text) {}
     }
     do {
       while let block = try PEMBlock(from: source) {
