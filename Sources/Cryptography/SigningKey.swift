@@ -41,6 +41,8 @@ package struct SigningKey: Sendable {
     defer {
       BIO_free(source)
       ERR_clear_error()
+      // The source reads from it and copies nothing.
+      withExtendedLifetime(text) {}
     }
     var keys: [SigningKey] = []
     while let block = try PEMBlock(from: source) {
