@@ -59,7 +59,8 @@ import Testing
     #expect(
       Set(events.map { "\($0.queue) \($0.routingKey)" }) == [
         "build cooksuggest.session.*", "build activity.*", "build token.registered",
-        "notify cooksuggest.session.*",
+        "notify cooksuggest.session.created", "notify cooksuggest.session.joined",
+        "notify cooksuggest.session.decided", "notify cooksuggest.session.cancelled",
         "kitchen cooksuggest.session.generating", "kitchen cooksuggest.session.finalizing",
       ])
   }

@@ -59,7 +59,7 @@ package enum Samples {
   /// Which events each stage's queue takes.
   package static let bindings: [StageName: [String]] = [
     .build: ["cooksuggest.session.*", "activity.*", "token.registered"],
-    .notify: ["cooksuggest.session.*"],
+    .notify: ["created", "joined", "decided", "cancelled"].map { "cooksuggest.session.\($0)" },
   ]
 
   private static func route(_ stage: StageName, prefetch: Int) -> StageRoute {
