@@ -54,6 +54,11 @@ extension EndToEnd {
       try JSONValue(parsing: Data(contentsOf: URL(filePath: path("report-\(run)/report.json"))))
     }
 
+    private func phones(of installation: Installation) throws -> Int {
+      let tally = try installation.client.send("GET", "\(installation.simulatorURL)/tally")
+      return try #require(JSONValue(parsing: tally.body)["phones"]?.whole)
+    }
+
     @Test func `A killed recorder leaves a file that can be played, without anybody's name`()
       throws
     {
@@ -170,6 +175,14 @@ extension EndToEnd {
       #expect(part.code == 0, "\(part.output)\(part.errors)")
       #expect(part.errors.contains("not played: 4 events of ShoppingActivityAttributes"))
       #expect(try report("part")["verdict"]?["accepted"] == 3)
+      #expect(try phones(of: installation) == 2, "a run took its phones with it")
+      // A simulator that has not heard of the list's app cannot give anybody a phone with it.
+      let bare = try Installation(running: [.api, .simulator])
+      bare.settings[Installation.contractsSetting] =
+        Installation.contractsFolder.path(percentEncoded: false)
+      let refused = try replay(path("r.jsonl.gz"), "--max", in: bare, run: "bare")
+      #expect(refused.code == 69, "\(refused.output)\(refused.errors)")
+      #expect(refused.errors.contains("1 of 2 phones could not be made, so nothing was played"))
     }
 
     @Test func `An interrupted replay says where it goes on, and loses nothing`() throws {
@@ -193,11 +206,13 @@ extension EndToEnd {
         first.components(separatedBy: mark).last?.prefix { $0.isNumber }, "\(first)")
       let played = try #require(Int(place))
       #expect((1..<472).contains(played))
+      #expect(try phones(of: installation) > 0, "those of a run that may go on stay")
       let outcome = try replay(
         Self.evening, "--max", "--resume-from", "\(played)", in: installation, run: "half")
       #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)\(installation.logs())")
       let verdict = try report("half")["verdict"]
       #expect(verdict?["accepted"]?.whole == 472 - played)
+      #expect(try phones(of: installation) == 0)
       #expect(verdict?["lost"] == 0 && verdict?["doubled"] == 0)
       #expect(verdict?["out_of_order"] == 0)
     }

@@ -59,6 +59,25 @@ import Vocabulary
     }
   }
 
+  @Test mutating func `phones that are taken away leave dead tokens and room for others`() throws {
+    let card = try #require(start())
+    let other = try fleet.add(
+      id: nil, userID: UserID("mara"), name: "Mara", environment: .sandbox)
+    #expect(fleet.removePhones(ofUsersWith: "den", at: Making.now) == 1)
+    #expect(fleet.phoneIDs == [other.id] && Array(fleet.phones.keys) == [other.id])
+    let dead = TokenStanding.unregistered(since: Making.now.milliseconds)
+    for token in [dennis.alertToken, dennis.pushToStartToken, card.updateToken] {
+      #expect(fleet.standing(of: token, in: nil) == dead)
+      #expect(fleet.standing(of: token, in: .sandbox) == .unknown)
+    }
+    #expect(fleet.standing(of: other.alertToken, in: .sandbox) == .reachable(.alert))
+    #expect(fleet.pass(to: Making.now + .seconds(90_000)).isEmpty)
+    #expect(
+      try fleet.add(
+        id: dennis.id, userID: UserID("dennis"), name: "Dennis", environment: .production
+      ).alertToken != dennis.alertToken)
+  }
+
   @Test mutating func `new tokens lead to the phone and the ones before are dead`() throws {
     let card = try #require(start())
     let calls = fleet.act(on: dennis.id, at: Making.now) { phone, mint in

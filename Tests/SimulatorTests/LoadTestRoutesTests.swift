@@ -57,6 +57,19 @@ import Vocabulary
       ])
   }
 
+  @Test func `phones of the users of one run are taken away, and never all by an oversight`() throws
+  {
+    let running = try RunningSimulator()
+    for user in ["lt-a-mara", "lt-b-mara", "mara"] { _ = try running.addPhone(user) }
+    for path in ["/phones", "/phones?user_prefix="] {
+      let (status, problem) = try running.call("DELETE", path)
+      #expect(status == 422, "\(path): \(problem)")
+    }
+    #expect(try running.call("DELETE", "/phones?user_prefix=lt-a-").1 == ["removed": 1])
+    #expect(try running.call("DELETE", "/phones?user_prefix=lt-a-").1 == ["removed": 0])
+    #expect(try running.call("GET", "/tally").1["phones"] == 2)
+  }
+
   @Test func `who reads on from a number gets every push once, and whose card it was for`() throws {
     let running = try RunningSimulator()
     let phone = try running.addPhone("mara")

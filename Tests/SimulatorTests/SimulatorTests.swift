@@ -199,7 +199,7 @@ import Vocabulary
   @Test(
     arguments: [
       ("GET", "/nothing", nil, 404), ("POST", "/phones/nobody/offline", nil, 404),
-      ("DELETE", "/phones", nil, 405), ("POST", "/verdict", nil, 405),
+      ("PUT", "/phones", nil, 405), ("POST", "/verdict", nil, 405),
       ("POST", "/phones", ["user_id": "x"], 422),
       ("POST", "/phones", ["user_id": "", "token": ""], 422),
       ("POST", "/faults", [["action": "answer"]], 422),

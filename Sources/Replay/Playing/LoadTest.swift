@@ -24,6 +24,8 @@ package final class LoadTest {
     package var drainMax: Duration = .seconds(300)
     /// Queues that must run empty before the verdict.
     package var queues: Set<String> = []
+    /// Whether the phones stay at the end when events are left to play, for a run that goes on.
+    package var canResume = true
     /// By name, to look at what they take.
     package var processes: [String: Int32] = [:]
 
@@ -88,14 +90,17 @@ package final class LoadTest {
     self.tell = tell
   }
 
+  /// When all is played, the run's phones leave the simulator: it holds only so many.
+  ///
   /// - Returns: the report; after a stop, that of what was played.
-  /// - Throws: ``RecordingUnreadable``, or why the simulator cannot be used.
+  /// - Throws: ``RecordingUnreadable``, ``PhonesRefused`` before anything is played, or why the
+  ///   simulator cannot be used.
   package func run(until stop: StopSignal) throws -> LoadTestReport {
     let summary = try RecordingSummary(path: settings.path, contracts: settings.contracts)
     tell(.read(summary))
     let control = SimulatorControl(url: settings.simulatorURL)
     let before = try control.tally()
-    let phones = makePhones(summary.phones, until: stop)
+    let phones = try makePhones(summary.phones, until: stop)
     try awaitCalls(control, until: stop)
     let book = RunBook(begunAt: time.now())
     let watch = PushWatch(
@@ -128,18 +133,29 @@ package final class LoadTest {
     let drainedAfter = try drain(control, watch, book, atMost: drainMax).map {
       max(playedFor, $0 - begun)
     }
-    return LoadTestReport(
+    let report = LoadTestReport(
       settings, summary: summary, phones: phones, position: player.position, book: book,
       playedFor: playedFor, drainedAfter: drainedAfter,
       verdict: try verdict(control, book, summary, before: before),
       storeTrouble: equipment.fates?.trouble, wasStopped: stop.isRaised)
+    if report.resumeFrom == nil || !settings.canResume {
+      try control.removePhones(ofUsersWith: settings.names.userPrefix)
+    }
+    return report
   }
 
-  private func makePhones(_ phones: [RecordedPhone], until stop: StopSignal) -> PhoneMaking.Report {
+  private func makePhones(_ phones: [RecordedPhone], until stop: StopSignal) throws
+    -> PhoneMaking.Report
+  {
     let making = PhoneMaking(
       simulatorURL: settings.simulatorURL, apiURL: settings.apiURL, names: settings.names,
       token: equipment.token)
-    return making.make(phones, until: stop) { tell(.phones($0, of: phones.count)) }
+    let report = making.make(phones, until: stop) { tell(.phones($0, of: phones.count)) }
+    // A person without the phone that the recording gives them would count as one who lost.
+    guard let refusal = report.refusal else { return report }
+    throw PhonesRefused(
+      refused: report.refused, wanted: phones.count, refusal: refusal,
+      run: settings.names.run)
   }
 
   /// Tokens that the API has not heard of yet would make a late begin of every session.

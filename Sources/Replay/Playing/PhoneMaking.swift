@@ -4,6 +4,21 @@ import ServiceRuntime
 import Synchronization
 import Vocabulary
 
+/// A run without all its phones would call lost what nobody could have got.
+package struct PhonesRefused: Error, Hashable, CustomStringConvertible {
+  package let refused: Int
+  package let wanted: Int
+  /// Why the first one was refused.
+  package let refusal: String
+  package let run: String
+
+  package var description: String {
+    "\(refused) of \(wanted) phones could not be made, so nothing was played: \(refusal). Phones "
+      + "of runs that were not played to their end stay: DELETE /phones?user_prefix="
+      + "\(RunNames.userPrefix) takes all of them from the simulator"
+  }
+}
+
 /// Makes the virtual phones of a run before it begins: each registers its tokens through the API.
 package struct PhoneMaking: Sendable {
   /// Phones made at the same time: the API takes writes one after the other anyway.

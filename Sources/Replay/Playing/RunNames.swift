@@ -31,7 +31,13 @@ package struct RunNames: Hashable, Sendable {
     return names
   }
 
-  package func user(_ id: UserID) -> UserID { UserID("lt-\(run)-\(id)") }
+  /// How the ids of the users of all runs begin.
+  package static let userPrefix = "lt-"
+
+  /// How the ids of this run's users begin.
+  package var userPrefix: String { "\(Self.userPrefix)\(run)-" }
+
+  package func user(_ id: UserID) -> UserID { UserID("\(userPrefix)\(id)") }
 
   package func session(_ id: SessionID) -> SessionID {
     SessionID("cs_lt\(UUIDText.named([run, id.text]).filter { $0 != "-" })")
@@ -42,7 +48,7 @@ package struct RunNames: Hashable, Sendable {
   }
 
   /// Whether a session is one of this run cannot be told from its id; a user's can.
-  package func owns(_ user: String) -> Bool { user.hasPrefix("lt-\(run)-") }
+  package func owns(_ user: String) -> Bool { user.hasPrefix(userPrefix) }
 
   /// Names the phone of a user, given as in this run, that has one app: that of the cook session is
   /// called like its user.

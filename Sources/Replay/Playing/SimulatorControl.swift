@@ -110,6 +110,10 @@ final class SimulatorControl {
     return try JSONValue(parsing: answer.body)["registered"] == true
   }
 
+  func removePhones(ofUsersWith prefix: String) throws {
+    _ = try call("DELETE", "/phones?user_prefix=\(prefix)")
+  }
+
   private func decoded<Value: Decodable>(_ method: String, _ path: String) throws -> Value {
     try JSON.decode(Value.self, from: call(method, path).body)
   }

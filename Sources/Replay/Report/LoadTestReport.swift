@@ -158,9 +158,6 @@ extension LoadTestReport {
     for (app, count) in summary.unplayed.sorted(by: { $0.key < $1.key }) {
       notes.append("\(count) events of \(app) were not played: no contract of it is known here")
     }
-    if phones.refused > 0 {
-      notes.append("\(phones.refused) phones could not be made: \(phones.refusal ?? "")")
-    }
     if phones.unregistered > 0 {
       notes.append("\(phones.unregistered) phones were not registered at once")
     }

@@ -8,6 +8,7 @@ import Vocabulary
 /// - `GET /` the page, `GET /events` what it is told.
 /// - `GET /phones?limit=`, `GET /phones/{id}`: what each Lock Screen shows, gone cards too.
 /// - `POST /phones` with a ``PhoneOrder``: a new phone, its tokens known to the API.
+/// - `DELETE /phones?user_prefix=`: the phones of all users whose ids begin so are gone.
 /// - `POST /phones/{id}/start-local {session_id}`: its app opens a session and starts its card; or
 ///   with `attributes`, `content_state` and `stale_at` of a session that the API does not know.
 /// - `POST /phones/{id}/offline`, `online`, `uninstall`, and `dismiss {session_id?}`.
@@ -75,6 +76,7 @@ struct ControlAPI: Sendable {
       guard let phone = world.read({ $0.fleet.phones[segments[1]] }) else { return unknown }
       return .json(200, PhoneView(phone, all: true))
     case ("POST", "phones", 1): return .json(201, try desk.add(decoded(request)))
+    case ("DELETE", "phones", 1): return try removePhones(request.query("user_prefix") ?? "")
     case ("POST", "phones", 3): return try change(segments[1], segments[2], request)
     case ("GET", "verdict", 1): return .json(200, desk.verdict())
     case ("GET", "pushes", 1):
@@ -103,6 +105,17 @@ struct ControlAPI: Sendable {
       return problem(405, "\(request.method) is not for \(request.path)")
     default: return unknown
     }
+  }
+
+  /// Never all phones by an oversight.
+  private func removePhones(_ prefix: String) throws -> HTTPResponse {
+    guard !prefix.isEmpty else {
+      throw SettingsError(["user_prefix: want the begin of users' ids, such as lt-"])
+    }
+    let removed = world.change { state, now in
+      (state.fleet.removePhones(ofUsersWith: prefix, at: now), [])
+    }
+    return .json(200, ["removed": .integer(Int64(removed))] as JSONValue)
   }
 
   private func change(_ id: String, _ what: String, _ request: HTTPRequest) throws -> HTTPResponse {

@@ -39,6 +39,7 @@ package struct Fleet: Sendable {
   /// Where a token leads.
   struct Place: Hashable, Sendable {
     let phoneID: String
+    let environment: APNsEnvironment
     let use: TokenUse
     /// Milliseconds since 1970 since when it is dead; nil while it lives.
     var deadSince: Int64?
@@ -64,10 +65,30 @@ package struct Fleet: Sendable {
       app: InstalledContract(app), mint: &mint)
     phones[id] = VirtualPhone(identity, budget: budget)
     phoneIDs.append(id)
-    places[identity.alertToken] = Place(phoneID: id, use: .alert)
-    places[identity.pushToStartToken] = Place(phoneID: id, use: .pushToStart)
+    places[identity.alertToken] = Place(
+      phoneID: id, environment: environment, use: .alert)
+    places[identity.pushToStartToken] = Place(
+      phoneID: id, environment: environment, use: .pushToStart)
     touch(id)
     return identity
+  }
+
+  /// Takes away the phones of every user whose id begins so. Their tokens are dead from now on, as
+  /// those of phones that lost their app.
+  ///
+  /// - Returns: how many went.
+  package mutating func removePhones(ofUsersWith prefix: String, at now: UnixTime) -> Int {
+    let gone = phones.filter { $1.identity.userID.text.hasPrefix(prefix) }
+    for (id, phone) in gone {
+      var phone = phone
+      phone.uninstall(at: now)
+      settle(phone, at: now)
+      phones[id] = nil
+      changes[id] = nil
+    }
+    phoneIDs.removeAll { gone[$0] != nil }
+    if !gone.isEmpty { changeNumber += 1 }
+    return gone.count
   }
 
   private func freeID(for user: UserID) -> String {
@@ -88,9 +109,9 @@ package struct Fleet: Sendable {
 
   /// What APNs knows of a token in an environment; nil when one port serves both.
   package func standing(of token: String, in environment: APNsEnvironment?) -> TokenStanding {
-    guard let place = places[token], let phone = phones[place.phoneID] else { return .unknown }
+    guard let place = places[token] else { return .unknown }
     // A token of the other environment is not known here: that is what Apple answers.
-    if let environment, phone.identity.environment != environment { return .unknown }
+    if let environment, place.environment != environment { return .unknown }
     if let since = place.deadSince { return .unregistered(since: since) }
     return .reachable(place.use)
   }
@@ -138,7 +159,10 @@ package struct Fleet: Sendable {
   /// A token lives as long as its app, and that of an activity as long as the activity.
   private mutating func settle(_ phone: VirtualPhone, at now: UnixTime) {
     func settle(_ token: String, _ use: TokenUse, lives: Bool) {
-      var place = places[token] ?? Place(phoneID: phone.identity.id, use: use)
+      var place =
+        places[token]
+        ?? Place(
+          phoneID: phone.identity.id, environment: phone.identity.environment, use: use)
       if !lives, place.deadSince == nil { place.deadSince = now.milliseconds }
       places[token] = place
     }
@@ -219,74 +243,5 @@ extension Fleet {
   /// The newest `limit` records after `number`, oldest first.
   package func pushes(after number: Int, atMost limit: Int) -> [PushRecord] {
     Array(pushes.suffix(limit).drop { $0.number <= number })
-  }
-}
-
-/// Something wrong that nobody would have been told.
-package struct Complaint: Hashable, Sendable, Codable {
-  package let rule: Finding.Rule
-  package let detail: String
-  /// The phone's id.
-  package let phone: String?
-  package let apnsID: String?
-  package let at: UnixTime
-
-  enum CodingKeys: String, CodingKey {
-    case rule, detail, phone
-    case apnsID = "apns_id"
-    case at
-  }
-}
-
-/// One request to the stand-in for APNs, as the log shows it.
-package struct PushRecord: Hashable, Sendable, Codable {
-  /// Counts the requests, from 1.
-  package internal(set) var number = 0
-  package let at: UnixTime
-  /// The phone's id; nil when the token leads nowhere.
-  package let phone: String?
-  /// Which session's card it was for; nil for other pushes.
-  package var session: String?
-  /// The token's first eight digits; those of the simulator open nothing.
-  package let token: String
-  /// Of a broadcast; nil for a push to a token.
-  package var channel: String?
-  package let pushType: String?
-  /// `start`, `update` or `end`; nil for other push types.
-  package let event: String?
-  package let rev: Int?
-  /// What tells the states of other contracts than the cook session's apart.
-  package var state: String?
-  /// `aps.timestamp`, in seconds since 1970; nil when there is none.
-  package let stamp: Int64?
-  package let priority: Int?
-  package let apnsID: String?
-  package let collapseID: String?
-  package let bytes: Int
-  /// Nil when no answer was given.
-  package let status: Int?
-  package let reason: String?
-  /// The fault that struck, if any.
-  package let fault: String?
-  /// From the stamp `updatedAt` of the state to the arrival, in milliseconds; the stamp has whole
-  /// seconds, so up to 1000 too much. Nil without a state.
-  package let ageMilliseconds: Int64?
-  package let connection: Int
-
-  enum CodingKeys: String, CodingKey {
-    case number, at, phone, session, token, channel
-    case pushType = "push_type"
-    case event, rev, state, stamp, priority
-    case apnsID = "apns_id"
-    case collapseID = "collapse_id"
-    case bytes, status, reason, fault
-    case ageMilliseconds = "age_ms"
-    case connection
-  }
-
-  /// What ``Fleet/pushCounts`` counts it under.
-  package var outcome: String {
-    let answer = [status.map(String.init), reason].compactMap { $0 }.joined(separator: " ")
-    return answer.isEmpty ? fault ?? "none" : answer
   }
 }

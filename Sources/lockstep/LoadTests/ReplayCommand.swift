@@ -25,6 +25,7 @@ enum ReplayCommand {
     ("--processes=", "a folder of NAME.pid files: what each takes goes into the report"),
     ("--run=", "names the run, small letters and digits. Default: a new name"),
     ("--resume-from=", "passes over so many events; with --run of the run that was stopped"),
+    ("--no-resume", "never to go on: its phones leave the simulator even before the file's end"),
     ("--json", "the report on standard output"),
   ]
 
@@ -98,6 +99,7 @@ enum ReplayCommand {
     }
     plan.drainMax = .seconds(
       try CommandNumber.whole("drain-seconds", options, in: 1...86_400, default: 300))
+    plan.canResume = options["no-resume"] == nil
     plan.processes = try options["processes"].map(processes) ?? [:]
     return plan
   }
@@ -173,7 +175,7 @@ enum ReplayCommand {
     } else {
       for line in report.lines { print(line) }
     }
-    if let place = report.resumeFrom {
+    if let place = report.resumeFrom, invocation.arguments.options["no-resume"] == nil {
       prints.aside("go on with: --run \(report.run) --resume-from \(place)")
     }
     guard report.verdict.isGood else {
