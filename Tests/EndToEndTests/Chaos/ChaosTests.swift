@@ -44,12 +44,14 @@ extension EndToEnd {
         let verdict = problems.isEmpty ? "ok" : "FAILED, \(problems.count) problems"
         print("chaos: seed \(plan.seed): \(verdict): \(report.summary)")
         for problem in problems.prefix(20) { print("chaos: seed \(plan.seed): \(problem)") }
+        for story in report.ledger.stories.prefix(3) { print("chaos: \(story)") }
         fflush(nil)
         #expect(
           problems.isEmpty,
           """
           seed \(plan.seed), \(problems.count) problems:
           \(problems.prefix(10).joined(separator: "\n"))
+          \(report.ledger.stories.prefix(3).joined(separator: "\n"))
           strikes: \(report.strikes.joined(separator: "; "))
           \(chaos.installation.logs())
           """)

@@ -20,6 +20,8 @@ struct LedgerCheck {
   }
 
   private(set) var findings: [String] = []
+  /// What the store keeps of each session that a finding names.
+  private(set) var stories: [String] = []
   private(set) var accepted = 0
   private(set) var refused = 0
   private(set) var unknown = 0
@@ -57,6 +59,8 @@ struct LedgerCheck {
     for trace in traces { close(trace, delivered[trace.id] ?? []) }
     findDoubled(pushes)
     findOutOfOrder(pushes)
+    stories = traces.filter { trace in findings.contains { $0.contains(trace.id) } }
+      .map { "\($0.id):\n\($0.story)" }
   }
 
   // MARK: What was accepted
@@ -149,26 +153,33 @@ struct LedgerCheck {
     struct Effect: Hashable {
       let phone: String
       let token: String
-      let what: [String?]
+      let type: String
+      let event: String?
+      let session: String
+      let collapseID: String?
       let rev: Int?
+
+      var kind: String { event ?? type }
     }
     let shown = pushes.filter { $0.status == 200 && $0.type != "background" }
     let effects = Dictionary(grouping: shown) { push in
       // Whatever rev a start carries, it starts the same card.
       Effect(
-        phone: push.phone, token: push.token,
-        what: [push.type, push.event, push.session, push.collapseID],
+        phone: push.phone, token: push.token, type: push.type, event: push.event,
+        session: push.session ?? "", collapseID: push.collapseID,
         rev: push.event == "start" ? nil : push.rev)
     }
     for (effect, pushes) in effects {
       let ids = Set(pushes.map(\.id))
       repeated += pushes.count - ids.count
-      if effect.what[1] == "start", pushes.count > 1 {
+      if effect.event == "start", pushes.count > 1 {
         doubledStarts += pushes.count - 1
-        findings.append("doubled start: \(effect.what) to \(effect.phone), ids \(ids.sorted())")
+        let times = pushes.map(\.at.rfc3339).sorted().joined(separator: " and ")
+        findings.append("doubled start: \(effect.session) to \(effect.phone), at \(times)")
       } else if ids.count > 1 {
         doubled += ids.count - 1
-        findings.append("doubled: \(effect.what) rev \(effect.rev ?? 0) to \(effect.phone)")
+        findings.append(
+          "doubled: \(effect.kind) of \(effect.session) rev \(effect.rev ?? 0) to \(effect.phone)")
       }
     }
   }
