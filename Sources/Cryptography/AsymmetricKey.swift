@@ -4,11 +4,38 @@ import COpenSSL
 // A key is never changed after it was made, and libcrypto counts references atomically: several
 // threads may sign and verify with it, each with a context of its own.
 final class AsymmetricKey: @unchecked Sendable {
-  let pointer: OpaquePointer
+  // Nobody else sees it: a pointer that is read from a key does not keep the key.
+  private let pointer: OpaquePointer
 
   init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
+  /// A private key in any form that libcrypto knows; nil when it is damaged.
+  convenience init?(der: [UInt8]) {
+    let (made, isWhole) = der.withUnsafeBufferPointer { bytes in
+      var start = bytes.baseAddress
+      let made = d2i_AutoPrivateKey(nil, &start, bytes.count)
+      return (made, start == bytes.baseAddress.map { $0 + bytes.count })
+    }
+    guard let made else { return nil }
+    self.init(owning: made)
+    guard isWhole else { return nil }
+  }
+
   deinit { EVP_PKEY_free(pointer) }
+
+  var isRSA: Bool { EVP_PKEY_get_base_id(pointer) == EVP_PKEY_RSA }
+
+  /// Of an RSA key, the modulus's length.
+  var bits: Int { Int(EVP_PKEY_get_bits(pointer)) }
+
+  var isP256: Bool {
+    guard EVP_PKEY_get_base_id(pointer) == EVP_PKEY_EC else { return false }
+    var name = [CChar](repeating: 0, count: 64)
+    var length = 0
+    return EVP_PKEY_get_group_name(pointer, &name, name.count, &length) == 1
+      && String(decoding: name.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        == "prime256v1"
+  }
 
   /// What SHA-256 and this key's own scheme make of `message`; for P-256 in DER.
   func signature(of message: [UInt8]) -> [UInt8] {
@@ -51,6 +78,37 @@ final class AsymmetricKey: @unchecked Sendable {
   }
 }
 
+// MARK: Agreement
+
+extension AsymmetricKey {
+  /// Whether private and public part belong together.
+  var isPair: Bool {
+    let check = EVP_PKEY_CTX_new(pointer, nil)
+    defer {
+      EVP_PKEY_CTX_free(check)
+      ERR_clear_error()
+    }
+    return EVP_PKEY_pairwise_check(check) == 1
+  }
+
+  /// What this private key and the other side's public one agree on, `byteCount` octets; nil when
+  /// they cannot.
+  func sharedSecret(with peer: AsymmetricKey, byteCount: Int) -> [UInt8]? {
+    let context = EVP_PKEY_CTX_new(pointer, nil)
+    defer {
+      EVP_PKEY_CTX_free(context)
+      ERR_clear_error()
+    }
+    var secret = [UInt8](repeating: 0, count: byteCount)
+    var length = byteCount
+    guard EVP_PKEY_derive_init(context) == 1,
+      EVP_PKEY_derive_set_peer(context, peer.pointer) == 1,
+      EVP_PKEY_derive(context, &secret, &length) == 1, length == byteCount
+    else { return nil }
+    return secret
+  }
+}
+
 // MARK: As text
 
 extension AsymmetricKey {
@@ -87,12 +145,16 @@ extension AsymmetricKey {
     return checked(lockstep_rsa_public_key(n, e))
   }
 
+  private var isPublicKey: Bool {
+    let check = EVP_PKEY_CTX_new(pointer, nil)
+    defer { EVP_PKEY_CTX_free(check) }
+    return EVP_PKEY_public_check(check) == 1
+  }
+
   private static func checked(_ made: OpaquePointer?) -> AsymmetricKey? {
     defer { ERR_clear_error() }
     guard let made else { return nil }
     let key = AsymmetricKey(owning: made)
-    let check = EVP_PKEY_CTX_new(made, nil)
-    defer { EVP_PKEY_CTX_free(check) }
-    return EVP_PKEY_public_check(check) == 1 ? key : nil
+    return key.isPublicKey ? key : nil
   }
 }

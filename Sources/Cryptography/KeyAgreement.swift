@@ -36,27 +36,13 @@ package struct AgreementKey: Sendable {
       return nil
     }
     let key = AsymmetricKey(owning: pointer)
-    let check = EVP_PKEY_CTX_new(pointer, nil)
-    defer { EVP_PKEY_CTX_free(check) }
-    guard EVP_PKEY_pairwise_check(check) == 1 else { return nil }
+    guard key.isPair else { return nil }
     self.init(key)
   }
 
   /// The x coordinate that both sides arrive at, 32 octets. Nil when `peer` is no point of the
   /// curve.
   package func sharedSecret(with peer: [UInt8]) -> [UInt8]? {
-    guard let peerKey = P256Point.key(of: peer) else { return nil }
-    let context = EVP_PKEY_CTX_new(key.pointer, nil)
-    defer {
-      EVP_PKEY_CTX_free(context)
-      ERR_clear_error()
-    }
-    var secret = [UInt8](repeating: 0, count: 32)
-    var length = secret.count
-    guard EVP_PKEY_derive_init(context) == 1,
-      EVP_PKEY_derive_set_peer(context, peerKey.pointer) == 1,
-      EVP_PKEY_derive(context, &secret, &length) == 1, length == secret.count
-    else { return nil }
-    return secret
+    P256Point.key(of: peer).flatMap { key.sharedSecret(with: $0, byteCount: 32) }
   }
 }

@@ -1,15 +1,29 @@
 import COpenSSL
 
-/// One `-----BEGIN label-----` block of a PEM text (RFC 7468).
-struct PEMBlock {
-  let label: String
-  private let isEncrypted: Bool
-  private let content: [UInt8]
+/// The blocks of a PEM text (RFC 7468), one after the other.
+///
+/// libcrypto reads a text over several calls, and a Swift array passed to the first of them may be
+/// gone by the second. So it is given a copy to own, which it wipes at the end.
+struct PEMBlocks: ~Copyable {
+  private let source: OpaquePointer
 
-  /// Reads the next block; nil when none begins any more.
+  init(_ text: String) {
+    guard let source = BIO_new(BIO_s_mem()) else { preconditionFailure("libcrypto has no memory") }
+    self.source = source
+    var text = text
+    let count = text.withUTF8 { BIO_write(source, $0.baseAddress, Int32($0.count)) }
+    precondition(text.isEmpty || count == text.utf8.count, "libcrypto has no memory")
+  }
+
+  deinit {
+    BIO_free(source)
+    ERR_clear_error()
+  }
+
+  /// The next block; nil when none begins any more.
   ///
   /// - Throws: ``SigningKeyError/unreadable`` when one begins and is damaged.
-  init?(from source: OpaquePointer) throws(SigningKeyError) {
+  mutating func next() throws(SigningKeyError) -> PEMBlock? {
     var name: UnsafeMutablePointer<CChar>?
     var header: UnsafeMutablePointer<CChar>?
     var data: UnsafeMutablePointer<UInt8>?
@@ -26,10 +40,12 @@ struct PEMBlock {
       OPENSSL_cleanse(data, length)
       lockstep_free(data)
     }
-    label = String(cString: name)
-    // The old form names its cipher in a header; PKCS#8 has a label of its own for it.
-    isEncrypted = header.pointee != 0 || label == "ENCRYPTED PRIVATE KEY"
-    content = Array(UnsafeBufferPointer(start: data, count: length))
+    let label = String(cString: name)
+    return PEMBlock(
+      label: label,
+      // The old form names its cipher in a header; PKCS#8 has a label of its own for it.
+      isEncrypted: header.pointee != 0 || label == "ENCRYPTED PRIVATE KEY",
+      content: Array(UnsafeBufferPointer(start: data, count: length)))
   }
 
   private static func isAtEnd() -> Bool {
@@ -38,16 +54,14 @@ struct PEMBlock {
     return error >> 23 & 0xFF == UInt(ERR_LIB_PEM)
       && error & 0x7F_FFFF == UInt(PEM_R_NO_START_LINE)
   }
+}
+
+/// One `-----BEGIN label-----` block.
+struct PEMBlock {
+  let label: String
+  fileprivate let isEncrypted: Bool
+  fileprivate let content: [UInt8]
 
   /// The private key in it, of any kind; nil when it is damaged or has a password.
-  func privateKey() -> AsymmetricKey? {
-    guard !isEncrypted else { return nil }
-    return content.withUnsafeBufferPointer { bytes in
-      var start = bytes.baseAddress
-      guard let pointer = d2i_AutoPrivateKey(nil, &start, bytes.count) else { return nil }
-      let key = AsymmetricKey(owning: pointer)
-      let isWhole = start == bytes.baseAddress.map { $0 + bytes.count }
-      return isWhole ? key : nil
-    }
-  }
+  func privateKey() -> AsymmetricKey? { isEncrypted ? nil : AsymmetricKey(der: content) }
 }

@@ -3,7 +3,7 @@ import COpenSSL
 /// A private RSA key that signs RS256: a service account's.
 package struct RSASigningKey: Sendable {
   /// Shorter ones are refused (RFC 7518, 3.3).
-  private static let bitsMin: Int32 = 2048
+  private static let bitsMin = 2048
 
   private let key: AsymmetricKey
 
@@ -11,7 +11,7 @@ package struct RSASigningKey: Sendable {
 
   /// Makes a new key of 2048 bits.
   package static func generate() -> RSASigningKey {
-    guard let pointer = lockstep_generate_rsa(Int(bitsMin)) else {
+    guard let pointer = lockstep_generate_rsa(bitsMin) else {
       preconditionFailure("libcrypto makes no RSA key")
     }
     return RSASigningKey(AsymmetricKey(owning: pointer))
@@ -21,24 +21,13 @@ package struct RSASigningKey: Sendable {
   ///
   /// - Throws: ``RSASigningKeyError``.
   package init(pem: String) throws(RSASigningKeyError) {
-    let text = Array(pem.utf8)
-    guard let source = BIO_new_mem_buf(text, Int32(text.count)) else { throw .noPrivateKey }
-    defer {
-      BIO_free(source)
-      ERR_clear_error()
-      // The source reads from it and copies nothing.
-      withExtendedLifetime(text) {}
-    }
+    var blocks = PEMBlocks(pem)
     do {
-      while let block = try PEMBlock(from: source) {
+      while let block = try blocks.next() {
         guard block.label.hasSuffix("PRIVATE KEY") else { continue }
         guard let key = block.privateKey() else { throw RSASigningKeyError.unreadable }
-        guard EVP_PKEY_get_base_id(key.pointer) == EVP_PKEY_RSA else {
-          throw RSASigningKeyError.notRSA
-        }
-        guard EVP_PKEY_get_bits(key.pointer) >= Self.bitsMin else {
-          throw RSASigningKeyError.tooShort
-        }
+        guard key.isRSA else { throw RSASigningKeyError.notRSA }
+        guard key.bits >= Self.bitsMin else { throw RSASigningKeyError.tooShort }
         self.init(key)
         return
       }

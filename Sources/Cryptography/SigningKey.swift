@@ -36,33 +36,16 @@ package struct SigningKey: Sendable {
   ///
   /// - Throws: ``SigningKeyError`` when there is none, or one cannot be read or is not on P-256.
   package static func all(pem: String) throws(SigningKeyError) -> [SigningKey] {
-    let text = Array(pem.utf8)
-    guard let source = BIO_new_mem_buf(text, Int32(text.count)) else { throw .noPrivateKey }
-    defer {
-      BIO_free(source)
-      ERR_clear_error()
-      // The source reads from it and copies nothing.
-      withExtendedLifetime(text) {}
-    }
+    var blocks = PEMBlocks(pem)
     var keys: [SigningKey] = []
-    while let block = try PEMBlock(from: source) {
+    while let block = try blocks.next() {
       guard block.label.hasSuffix("PRIVATE KEY") else { continue }
       guard let key = block.privateKey() else { throw .unreadable }
-      guard EVP_PKEY_get_base_id(key.pointer) == EVP_PKEY_EC, isP256(key.pointer) else {
-        throw .notP256
-      }
+      guard key.isP256 else { throw .notP256 }
       keys.append(try SigningKey(key))
     }
     guard !keys.isEmpty else { throw .noPrivateKey }
     return keys
-  }
-
-  private static func isP256(_ key: OpaquePointer) -> Bool {
-    var name = [CChar](repeating: 0, count: 64)
-    var length = 0
-    return EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1
-      && String(decoding: name.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
-        == "prime256v1"
   }
 
   /// PKCS#8 in PEM, not encrypted.
