@@ -89,8 +89,10 @@ package final class HTTPTransfers {
       ($0.number, .unanswered(because: "no answer within \(settings.requestTimeout)"))
     }
     for (number, _) in ends {
-      guard let transfer = transfers.removeValue(forKey: number) else { continue }
+      guard let transfer = transfers[number] else { continue }
       loop.remove(transfer.handle)
+      // Only now: the handle is freed with it.
+      transfers[number] = nil
     }
     return ends.map { (number: $0.0, end: $0.1) }
   }
