@@ -37,7 +37,7 @@ enum Demo {
       default: throw CommandFailure(.usage, usage)
       }
     } catch {
-      FileHandle.standardError.write(Data("lockstep-demo: \(error)\n".utf8))
+      StandardStream.error.write("lockstep-demo: \(error)\n")
       return (error as? CommandFailure)?.code ?? .software
     }
   }

@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 import Vocabulary
 
@@ -78,7 +77,5 @@ package struct Log: Sendable {
   }
 
   /// One write(2) per line, so that lines of several threads do not mix.
-  package static let standardError: @Sendable (String) -> Void = { line in
-    FileHandle.standardError.write(Data(line.utf8))
-  }
+  package static let standardError: @Sendable (String) -> Void = { StandardStream.error.write($0) }
 }

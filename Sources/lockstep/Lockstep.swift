@@ -21,10 +21,10 @@ enum Lockstep {
       try command.run(Invocation(arguments: arguments, environment: environment))
       return .ok
     } catch let failure as CommandFailure {
-      FileHandle.standardError.write(Data("lockstep: \(failure)\n".utf8))
+      StandardStream.error.write("lockstep: \(failure)\n")
       return failure.code
     } catch {
-      FileHandle.standardError.write(Data("lockstep: \(error)\n".utf8))
+      StandardStream.error.write("lockstep: \(error)\n")
       return .software
     }
   }

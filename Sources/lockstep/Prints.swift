@@ -1,4 +1,4 @@
-import Foundation
+import ServiceRuntime
 
 /// Standard output and error of a command that prints tables.
 struct Prints: Sendable {
@@ -23,5 +23,5 @@ struct Prints: Sendable {
   func below(_ text: String) { if isJSON { aside(text) } else { print(text) } }
 
   /// For people, beside the table.
-  func aside(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+  func aside(_ text: String) { StandardStream.error.write("\(text)\n") }
 }

@@ -23,7 +23,6 @@ enum VAPIDCommand {
       print(key.pem, terminator: "")
     }
     // Beside the key, so that standard output can become the file.
-    let words = "public key: \(VAPIDKey(key).id)\n"
-    FileHandle.standardError.write(Data(words.utf8))
+    StandardStream.error.write("public key: \(VAPIDKey(key).id)\n")
   }
 }

@@ -49,6 +49,36 @@ import Vocabulary
     #expect(try JSONValue(parsing: Data(line.utf8)) == wanted)
   }
 
+  @Test func `lines that a full disk or a reader that has gone does not take are dropped`() throws {
+    signal(SIGPIPE, SIG_IGN)
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    close(ends[0])
+    let full = open("/dev/full", O_WRONLY)
+    #expect(full >= 0)
+    for descriptor in [ends[1], full] {
+      let log = Log(form: .text, level: .info, role: "api", now: { Samples.noon }) {
+        #expect(!StandardStream.write($0, to: descriptor))
+      }
+      log.error("the process goes on")
+      close(descriptor)
+    }
+  }
+
+  @Test func `a line that is written in parts comes whole`() throws {
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    let text = String(repeating: "ä", count: 100_000)
+    let writer = ends[1]
+    let thread = OwnedThread.start(named: "writer") {
+      StandardStream.write(text, to: writer)
+      close(writer)
+    }
+    let read = try FileHandle(fileDescriptor: ends[0], closeOnDealloc: true).readToEnd()
+    #expect(read == Data(text.utf8))
+    #expect(becomesTrue { thread.hasEnded })
+  }
+
   @Test func `a field cannot take the place of time, level or event`() throws {
     let lines = Lines()
     log(.json, into: lines).info("real", ["event": "false", "level": "error"])

@@ -43,6 +43,13 @@ import Testing
         "reads the clock: take a TimeSource or a moment as parameter"))
   }
 
+  @Test func `words that cannot be written end no process`() {
+    expectNone(
+      SourceTree.sources.findings(
+        #/\bFileHandle\.standard(Error|Output)\b/#,
+        "ends the process when the disk is full or the reader gone: use a StandardStream"))
+  }
+
   @Test func `nothing sleeps`() {
     let advice = "sleeps: wait for what is to happen (tests: becomesTrue, code: Poll or StopSignal)"
     expectNone(code.findings(#/\b(u|nano)?sleep\(|Thread\.sleep/#, advice))

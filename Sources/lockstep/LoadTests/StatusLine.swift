@@ -1,4 +1,5 @@
 import Foundation
+import ServiceRuntime
 
 /// One line that tells how far something is: written over itself on a terminal, now and then as a
 /// line of its own elsewhere.
@@ -33,5 +34,5 @@ final class StatusLine {
     shownAt = nil
   }
 
-  private func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+  private func write(_ text: String) { StandardStream.error.write(text) }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Pipeline
 import Replay
+import ServiceRuntime
 import Vocabulary
 
 /// Tells on standard error how far a load test is.
@@ -55,7 +56,7 @@ final class Telling {
     phase = name
   }
 
-  private func say(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+  private func say(_ text: String) { StandardStream.error.write("\(text)\n") }
 }
 
 extension LoadTestReport {

@@ -59,7 +59,9 @@ enum QueuesCommand {
         text = isJSON ? "[]" : style.bad("\(error)")
       }
       let now = SystemTime().now()
-      screen.show(isJSON ? text : style.faint("\(now)  Ctrl-C ends") + "\n" + text)
+      // A reader that has gone, as `head` does, wants nothing more.
+      guard screen.show(isJSON ? text : style.faint("\(now)  Ctrl-C ends") + "\n" + text)
+      else { return }
       stop.wait(atMost: watchEvery)
     }
   }
@@ -69,19 +71,14 @@ enum QueuesCommand {
 private struct Screen {
   private let isTerminal = isatty(STDOUT_FILENO) == 1
 
-  func show(_ text: String) {
-    if isTerminal {
-      // Cleared from the end of each line and of the text on, so that nothing flickers.
-      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-      write("\u{1B}[?25l\u{1B}[H" + lines.map { $0 + "\u{1B}[K\n" }.joined() + "\u{1B}[J")
-    } else {
-      write(text + "\n")
-    }
+  /// - Returns: whether it was written.
+  func show(_ text: String) -> Bool {
+    guard isTerminal else { return StandardStream.output.write(text + "\n") }
+    // Cleared from the end of each line and of the text on, so that nothing flickers.
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    return StandardStream.output.write(
+      "\u{1B}[?25l\u{1B}[H" + lines.map { $0 + "\u{1B}[K\n" }.joined() + "\u{1B}[J")
   }
 
-  func leave() { if isTerminal { write("\u{1B}[?25h") } }
-
-  private func write(_ text: String) {
-    FileHandle.standardOutput.write(Data(text.utf8))
-  }
+  func leave() { if isTerminal { StandardStream.output.write("\u{1B}[?25h") } }
 }

@@ -1,8 +1,9 @@
 import Foundation
+import ServiceRuntime
 
 do {
   try ExpiryBenchmark(arguments: Array(CommandLine.arguments.dropFirst())).run()
 } catch {
-  FileHandle.standardError.write(Data("expiry-benchmark: \(error)\n".utf8))
+  StandardStream.error.write("expiry-benchmark: \(error)\n")
   exit(1)
 }
