@@ -14,6 +14,7 @@ package final class RabbitMQLink: BrokerLink {
   private let name: String
   private let limits: BrokerLimits
   private let time: any TimeSource
+  private let log: Log
   private let publishing: PublishingChannel
   private var consumer: AMQPConnection?
   private var consumerTag: String?
@@ -37,6 +38,7 @@ package final class RabbitMQLink: BrokerLink {
     self.name = name
     self.limits = limits
     self.time = time
+    self.log = log
     publishing = PublishingChannel(
       address, name: "\(name) out", limits: limits, time: time, log: log)
     leftover = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
@@ -64,6 +66,7 @@ package final class RabbitMQLink: BrokerLink {
 
   private func openConsumer() throws(BrokerLost) {
     let consumer = try AMQPConnection(address, name: "\(name) in", limits: limits, time: time)
+    consumer.body_bytes_max = limits.body_bytes
     generation += 1
     unsettled = UnsettledTags()
     do throws(CallFailure) {
@@ -132,15 +135,23 @@ extension RabbitMQLink {
 
   package func keepAlive() throws(BrokerLost) {
     try connected { consumer throws(BrokerLost) in
-      while let event = try consumer.next(within: .zero) { try take(event) }
+      while let event = try consumer.next(within: .zero) { try take(event, consumer) }
       try publishing.keepAlive()
     }
     tellLeftover()
   }
 
-  private func take(_ event: BrokerEvent) throws(BrokerLost) {
+  private func take(_ event: BrokerEvent, _ consumer: AMQPConnection) throws(BrokerLost) {
     switch event {
     case .delivered(let arrival):
+      if let reason = arrival.misfit(limits) {
+        log.error(
+          "message too large, the broker moves it to the dead queue",
+          ["queue": queue, "message": arrival.message.id, "because": reason])
+        return try consumer.send { state in
+          amqp_basic_nack(state, AMQPConnection.channel, arrival.tag, 0, 0)
+        }
+      }
       unsettled.delivered(arrival.tag)
       arrived.append(
         Delivery(

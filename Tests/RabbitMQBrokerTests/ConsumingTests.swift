@@ -151,6 +151,40 @@ import Testing
     #expect(message.headers == ["n": 7, "t": "x", "b": .flag(true)])
   }
 
+  @Test func `a message that no copy can be made of is moved to the dead queue by the broker`()
+    throws
+  {
+    let world = try TestTopology()
+    // A foreign program keeps to none of our limits.
+    var wide = BrokerLimits()
+    wide.headers_bytes = 120_000
+    let foreign = try world.publisher(limits: wide)
+    defer { foreign.close() }
+    var limits = BrokerLimits()
+    limits.body_bytes = 100_000
+    let headers: MessageHeaders = ["x-wide": .text(String(repeating: "x", count: 64 * 1024))]
+    _ = try foreign.publish([
+      world.job("before", for: .apns), world.job("headers", for: .apns, headers: headers),
+      world.job("body", for: .apns, size: 3_000_000), world.job("after", for: .apns, size: 100_000),
+    ])
+    let link = try world.link(.apns, prefetch: 2, limits: limits)
+    let taken = try link.take(2)
+    #expect(taken.map(\.message.id) == ["before", "after"])
+    #expect(taken.map(\.message.body.count) == [20, 100_000])
+    try link.acknowledge(taken.map(\.tag))
+    // Nothing is left of them to come again.
+    link.close()
+    try link.open()
+    #expect(try link.take(1, within: .milliseconds(300)).isEmpty)
+    link.close()
+    let dead = RabbitMQLink(
+      world.address, queue: "dead.apns", prefetch: 9, name: "test", limits: wide,
+      time: SystemTime(), log: .discarding)
+    try dead.open()
+    defer { dead.close() }
+    #expect(try dead.take(2).map(\.message.id) == ["headers", "body"])
+  }
+
   @Test func `a worker holds no more than its prefetch, so that the next one finds work`() throws {
     let world = try TestTopology()
     let publisher = try world.publisher()

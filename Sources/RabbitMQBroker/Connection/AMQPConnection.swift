@@ -19,6 +19,12 @@ final class AMQPConnection {
   private var state: amqp_connection_state_t?
   private var content = ContentAssembly()
 
+  /// Of a message's body more is passed over.
+  var body_bytes_max: Int {
+    get { content.body_bytes_max }
+    set { content.body_bytes_max = newValue }
+  }
+
   /// Connects and logs in, once; `name` is how the connection is called in the broker's lists.
   init(_ address: BrokerAddress, name: String, limits: BrokerLimits, time: any TimeSource)
     throws(BrokerLost)

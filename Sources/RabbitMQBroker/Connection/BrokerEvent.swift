@@ -20,6 +20,8 @@ enum BrokerEvent {
     let exchange: String
     let routingKey: String
     let message: Message
+    /// How long its body is; what lies beyond the connection's limit is not in ``message``.
+    let body_bytes: UInt64
     /// Why the broker itself moved it here; nil when a publisher did.
     let death: BrokerDeath?
   }
@@ -54,6 +56,10 @@ struct ContentAssembly {
   private var message: Message?
   private var death: BrokerDeath?
   private var missing_bytes: UInt64 = 0
+  private var body_bytes: UInt64 = 0
+
+  /// Of a body more is passed over.
+  var body_bytes_max = Int.max
 
   mutating func begin(_ method: amqp_method_t) {
     message = nil
@@ -78,6 +84,7 @@ struct ContentAssembly {
     if Int32(frame.frame_type) == AMQP_FRAME_HEADER {
       let header = frame.payload.properties
       missing_bytes = header.body_size
+      body_bytes = header.body_size
       let properties = header.decoded.load(as: amqp_basic_properties_t.self)
       var body = Data()
       body.reserveCapacity(Int(clamping: min(header.body_size, 1 << 20)))
@@ -85,8 +92,9 @@ struct ContentAssembly {
       death = BrokerDeath(properties)
     } else {
       let fragment = frame.payload.body_fragment
+      let room = max(0, body_bytes_max - (message?.body.count ?? 0))
       message?.body.append(
-        contentsOf: UnsafeRawBufferPointer(start: fragment.bytes, count: fragment.len))
+        contentsOf: UnsafeRawBufferPointer(start: fragment.bytes, count: fragment.len).prefix(room))
       missing_bytes -= min(UInt64(fragment.len), missing_bytes)
     }
     return missing_bytes == 0 ? finished() : nil
@@ -101,7 +109,7 @@ struct ContentAssembly {
       return .delivered(
         BrokerEvent.Arrival(
           tag: tag, redelivered: redelivered, exchange: exchange, routingKey: routingKey,
-          message: message, death: death))
+          message: message, body_bytes: body_bytes, death: death))
     case .returned(let exchange, let routingKey, let reason):
       let key = ConfirmWindow.Key(
         messageID: message.id, exchange: exchange, routingKey: routingKey)

@@ -69,3 +69,19 @@ extension Message {
     return "\(name) has \(text.utf8.count) bytes, at most 255 are wanted"
   }
 }
+
+extension BrokerEvent.Arrival {
+  /// What our own headers on a copy may take: where it came from, and why it failed.
+  private static let ownHeaders_bytes = 4096
+
+  /// Why no copy of it could be published, to wait or to be dead: nobody could ever settle it. Nil
+  /// for nearly all.
+  func misfit(_ limits: BrokerLimits) -> String? {
+    guard body_bytes <= limits.body_bytes else {
+      return "body has \(body_bytes) bytes, at most \(limits.body_bytes) are wanted"
+    }
+    var limits = limits
+    limits.headers_bytes -= Self.ownHeaders_bytes
+    return message.misfit(exchange: "", routingKey: "", limits: limits)
+  }
+}
