@@ -8,7 +8,11 @@ package struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringCon
 
   package var description: String { text }
 
-  package static func < (left: Self, right: Self) -> Bool { left.text < right.text }
+  /// In every byte, as whoever gave the id and the stores compare it. Strings are also equal when
+  /// they only look alike, `é` and `e` with an accent behind it: that would be two users as one.
+  package static func == (left: Self, right: Self) -> Bool { left.text.isSame(as: right.text) }
+
+  package static func < (left: Self, right: Self) -> Bool { left.text.isBefore(right.text) }
 }
 
 extension Identifier: Codable {

@@ -28,7 +28,8 @@ extension EndToEnd {
         {"routing_key": "apns", "payload": "{\"aps\":{}}", "payload_encoding": "string",
          "properties": {"message_id": "\#(id)", "type": "push.update", "delivery_mode": 2,
           "headers": {"x-token": "\#(Self.token)", "x-attempt": 7, "x-origin-queue": "apns",
-           "x-last-error": "\#(error)", "x-first-failed-at": 1781787600000}}}
+           "x-last-error": "\#(error)", "x-first-failed-at": 1781787600000,
+           "x-\u{E9}": 1, "x-e\u{301}": 2}}}
         """#)
     }
 

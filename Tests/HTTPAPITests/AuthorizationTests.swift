@@ -97,6 +97,19 @@ extension AuthorizationTests {
     }
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `whose id only looks like a participant's is a stranger`(kind: StoreKind) throws {
+    let world = try World(kind)
+    let path = try world.begin(with: "jos\u{E9}")
+    let answers = #"{"answers":{"n":1}}"#
+    #expect(try world.ask("POST", "\(path)/answers", as: "jos\u{E9}", text: answers).status == 200)
+    #expect(try world.get(path, as: "jose\u{301}").status == 404)
+    let theirs = try world.ask("POST", "\(path)/answers", as: "jose\u{301}", text: answers)
+    #expect(theirs.status == 404)
+    let seen = try world.ask("GET", path, as: "kitchen", scope: "service").json()["answers"]
+    #expect(seen == ["jos\u{E9}": ["n": 1]])
+  }
+
   @Test(arguments: ["proposals", "decision"])
   func `the kitchen's endpoints want scope service`(name: String) throws {
     let world = try World()

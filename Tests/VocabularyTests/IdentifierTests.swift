@@ -14,6 +14,18 @@ import Vocabulary
     #expect([UserID("b"), UserID("a")].sorted() == [UserID("a"), UserID("b")])
   }
 
+  @Test(arguments: [
+    ("\u{E9}", "e\u{301}"), ("\u{212B}", "A\u{30A}"), ("\u{212B}", "\u{C5}"), ("a", "a\u{0}"),
+    ("", "\u{0}"),
+    (String(repeating: "x", count: 40) + "\u{E9}", String(repeating: "x", count: 40) + "e\u{301}"),
+  ])
+  func `ids that only look alike are two`(one: String, other: String) {
+    #expect(UserID(one) != UserID(other))
+    #expect(Set([UserID(one), UserID(other), UserID(one)]).count == 2)
+    #expect((UserID(one) < UserID(other)) != (UserID(other) < UserID(one)))
+    #expect(UserID(one) == UserID(String(decoding: Array(one.utf8), as: UTF8.self)))
+  }
+
   @Test func `another JSON type is refused by name`() throws {
     let error = #expect(throws: DecodingError.self) {
       try JSON.decode([String: UserID].self, from: Data(#"{"user_id":7}"#.utf8))

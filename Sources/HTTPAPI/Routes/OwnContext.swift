@@ -26,7 +26,7 @@ enum OwnContext: Hashable {
     let session = key.text.dropFirst(Self.cookPrefix.count).prefix { $0 != ":" }
     let wanted = CookSuggestActivityAttributes.contextKey(
       sessionID: String(session), userID: user.text)
-    guard !session.isEmpty, key.text == wanted else { return nil }
+    guard !session.isEmpty, key == ContextKey(wanted) else { return nil }
     self = .cookSession(SessionID(String(session)))
   }
 }

@@ -41,7 +41,8 @@ package struct MessageHeaders: Sendable {
 
   /// By name.
   package var dictionary: [String: HeaderValue] {
-    Dictionary(uniqueKeysWithValues: list.map { ($0.key, $0.value) })
+    // Names that differ in their bytes may be one to a dictionary.
+    Dictionary(list.map { ($0.key, $0.value) }) { first, _ in first }
   }
 }
 

@@ -81,7 +81,7 @@ struct ShownDeadLetter {
     var members = Dictionary(uniqueKeysWithValues: facts.map { ($0.name, $0.value) })
     members["exchange"] = .string(letter.exchange)
     members["routing_key"] = .string(letter.routingKey)
-    members["headers"] = .object(Dictionary(uniqueKeysWithValues: headers))
+    members["headers"] = .object(Dictionary(headers) { first, _ in first })
     if let body {
       members["body"] = body
     } else {
