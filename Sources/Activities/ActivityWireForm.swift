@@ -31,8 +31,9 @@ extension Activity: Codable {
     attributesType = try fields.decode(String.self, forKey: .attributesType)
     attributes = try fields.decode(JSONValue.self, forKey: .attributes)
     state = try fields.decode(State.self, forKey: .state)
-    rev = try fields.decode(Int.self, forKey: .rev)
-    recipients = try fields.decode([Recipient].self, forKey: .recipients)
+    rev = try fields.decodeRev(forKey: .rev)
+    recipients = try fields.decodeList(
+      of: Recipient.self, forKey: .recipients, countMax: Self.recipientsEverMax)
     alert = try fields.decodeIfPresent(Alert.self, forKey: .alert)
     alertRev = try fields.decodeIfPresent(Int.self, forKey: .alertRev)
     staleAt = try fields.decodeIfPresent(UnixTime.self, forKey: .staleAt)
@@ -79,7 +80,7 @@ extension Activity.Recipient: Codable {
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     userID = try fields.decode(UserID.self, forKey: .userID)
-    rev = try fields.decode(Int.self, forKey: .rev)
+    rev = try fields.decodeRev(forKey: .rev)
     isPresent = try fields.decodeIfPresent(Bool.self, forKey: .isPresent) ?? true
     contentState = try fields.decode(JSONValue.self, forKey: .contentState)
   }

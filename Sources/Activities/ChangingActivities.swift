@@ -71,6 +71,9 @@ extension Activity {
   package static let ttlMax: Duration = .seconds(30 * 86_400)
   /// How many may have a card of one activity.
   package static let recipientsMax = 500
+  /// How many may ever have had one: those who lost it stay in the list, and every event carries
+  /// it.
+  package static let recipientsEverMax = 1000
 
   /// The first mutation.
   package static func start(
@@ -157,6 +160,12 @@ extension Activity {
         throw .invalid(
           pointer: "/recipients/\(index)/user_id", detail: "names \(user), who has no card of it")
       }
+    }
+    guard next.recipients.count <= Self.recipientsEverMax else {
+      throw .invalid(
+        pointer: "/recipients",
+        detail: "are \(next.recipients.count) with those whose card was taken away, want at most"
+          + " \(Self.recipientsEverMax); begin another activity")
     }
     next.alert = content.alert ?? alert
     // A replacement says what shall be, so that said twice it changes nothing; an update with an

@@ -80,6 +80,12 @@ extension Disposition {
 }
 
 extension Message {
+  /// As it is passed on; nil when it has none, or none of any version (W3C Trace Context has 55
+  /// characters in version 00).
+  var traceparent: String? {
+    text(Event.Header.traceparent).flatMap { $0.utf8.count <= 64 ? $0 : nil }
+  }
+
   /// Its place in a trace; nil when it has none, or none that can be read.
   var trace: TraceContext? { text(Event.Header.traceparent).flatMap(TraceContext.init) }
 }

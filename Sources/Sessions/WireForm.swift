@@ -14,6 +14,9 @@ extension Session: Codable {
     case endReason = "end_reason"
   }
 
+  /// How many are read: what one event can cause stays bounded.
+  private static let participantsMax = 500
+
   /// - Throws: `DecodingError` with the field's path.
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -25,8 +28,9 @@ extension Session: Codable {
         debugDescription: "\"\(date.prefix(40))\" is not a day as YYYY-MM-DD")
     }
     state = try fields.decodeWord(SessionState.self, forKey: .state)
-    rev = try fields.decodeWhole(forKey: .rev)
-    participants = try fields.decode([Participant].self, forKey: .participants)
+    rev = try fields.decodeRev(forKey: .rev)
+    participants = try fields.decodeList(
+      of: Participant.self, forKey: .participants, countMax: Self.participantsMax)
     proposals = try fields.decodeIfPresent([Proposal].self, forKey: .proposals) ?? []
     job = try fields.decodeIfPresent(PartialJob.self, forKey: .job)?.whole
     decidedTitle = try fields.decodeIfPresent(String.self, forKey: .decidedTitle)

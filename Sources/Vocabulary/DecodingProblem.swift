@@ -92,4 +92,31 @@ extension KeyedDecodingContainer {
         forKey: key, in: self, debugDescription: "want a whole number of 64 bits")
     }
   }
+
+  /// Reads a rev: from 1 up to the largest whole number that every reader of JSON keeps, so that
+  /// what is reckoned with it stays within its type.
+  ///
+  /// - Throws: `DecodingError` with the field's path.
+  package func decodeRev(forKey key: Key) throws -> Int {
+    let rev = try decodeWhole(forKey: key)
+    guard (1...(1 << 53)).contains(rev) else {
+      throw DecodingError.dataCorruptedError(
+        forKey: key, in: self, debugDescription: "\(rev), want 1 to \(1 << 53)")
+    }
+    return rev
+  }
+
+  /// Reads an array of a bounded length.
+  ///
+  /// - Throws: `DecodingError` with the field's path.
+  package func decodeList<Element: Decodable>(
+    of type: Element.Type, forKey key: Key, countMax: Int
+  ) throws -> [Element] {
+    let list = try decode([Element].self, forKey: key)
+    guard list.count <= countMax else {
+      throw DecodingError.dataCorruptedError(
+        forKey: key, in: self, debugDescription: "\(list.count) elements, want at most \(countMax)")
+    }
+    return list
+  }
 }

@@ -16,8 +16,19 @@ package struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringCon
 }
 
 extension Identifier: Codable {
+  /// The longest id that is read, in UTF-8 bytes: far above those of ours, while two in one key
+  /// are still short enough for an index of every store, and a few for a message's headers.
+  package static var bytesMax: Int { 1200 }
+
+  /// - Throws: `DecodingError`, also for an id that is longer than ``bytesMax``.
   package init(from decoder: any Decoder) throws {
-    text = try decoder.singleValueContainer().decode(String.self)
+    let container = try decoder.singleValueContainer()
+    text = try container.decode(String.self)
+    let count = text.utf8.count
+    guard count <= Self.bytesMax else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "\(count) bytes, want at most \(Self.bytesMax)")
+    }
   }
 
   package func encode(to encoder: any Encoder) throws {

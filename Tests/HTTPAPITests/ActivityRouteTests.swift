@@ -210,6 +210,21 @@ extension World {
     #expect(try answer.pointers() == ["/attributes"])
   }
 
+  @Test func `ever new recipients do not make an activity grow without end`() throws {
+    let world = try World()
+    func put(_ turn: Int) throws -> HTTPResponse {
+      let recipients = (0..<500).map { JSONValue.object(["user_id": .string("u\(turn)_\($0)")]) }
+      return try world.asService(
+        "PUT", Self.order, World.shiny(["recipients": .array(recipients)]))
+    }
+    #expect(try put(0).status == 201)
+    #expect(try put(1).status == 200)
+    let refused = try put(2)
+    #expect(refused.status == 422)
+    #expect(try refused.pointers() == ["/recipients"])
+    #expect(try world.asService("GET").json()["rev"] == 2)
+  }
+
   @Test func `only a service drives activities, and a user sees its own card alone`() throws {
     let world = try World()
     #expect(try world.ask("PUT", Self.order, as: "dennis", World.shiny()).status == 403)

@@ -103,6 +103,62 @@ import Vocabulary
     #expect(error.description == reason)
   }
 
+  private static let crowd = (0...500).map { place in
+    JSONValue.object([
+      "user_id": .string("u_\(place)"), "status": "joined", "ready": .bool(false),
+    ])
+  }
+
+  @Test(
+    arguments: [
+      (
+        ["data", "session", "rev"], JSONValue.integer(Int64.min),
+        "rev is wrong: \(Int64.min), want 1 to"
+      ),
+      (["data", "session", "rev"], 0, "rev is wrong: 0, want 1 to"),
+      (
+        ["data", "session", "rev"], .integer(1 << 53 + 1),
+        "rev is wrong: 9007199254740993, want 1 to"
+      ),
+      (
+        ["data", "session", "id"], .string(String(repeating: "x", count: 1201)),
+        "id is wrong: 1201 bytes"
+      ),
+      (["id"], .string(String(repeating: "é", count: 601)), "id is wrong: 1202 bytes"),
+      (
+        ["data", "session", "participants", "0", "user_id"],
+        .string(String(repeating: "x", count: 1201)), "user_id is wrong: 1201 bytes"
+      ),
+      (
+        ["data", "session", "participants"], .array(Self.crowd),
+        "participants is wrong: 501 elements, want at most 500"
+      ),
+    ] as [([String], JSONValue, String)])
+  func `what would be more than is reckoned with is refused`(
+    path: [String], value: JSONValue, reason: String
+  ) throws {
+    let json = try JSONValue(parsing: Self.picked().message.body).replacing(path[...], by: value)
+    let message = Message(id: "", type: "", contentType: "", body: json.encoded)
+    let error = try #require(throws: UnreadableEvent.self) { try Event(reading: message) }
+    #expect(error.description.contains(reason), "\(error)")
+  }
+
+  @Test func `a body that would fill the memory is not even parsed`() throws {
+    var message = try Self.picked().message
+    message.body += Data(repeating: UInt8(ascii: " "), count: Event.bodyBytesMax)
+    let error = try #require(throws: UnreadableEvent.self) { try Event(reading: message) }
+    #expect(error.description == "the body has \(message.body.count) bytes, want at most 8388608")
+  }
+
+  @Test func `what is no place in a trace is not passed on from message to message`() throws {
+    var message = try Self.picked().message
+    let traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    message.headers[Event.Header.traceparent] = .text(traceparent)
+    #expect(try Event(reading: message).traceparent == traceparent)
+    message.headers[Event.Header.traceparent] = .text(String(repeating: "0", count: 60_000))
+    #expect(try Event(reading: message).traceparent == nil)
+  }
+
   @Test(arguments: ["", "{", "[]", "null", "\u{FF}"])
   func `what is no JSON object is refused`(text: String) {
     let message = Message(id: "", type: "", contentType: "", body: Data(text.utf8))
@@ -140,14 +196,20 @@ extension JSONValue {
   }
 
   fileprivate func removing(_ path: ArraySlice<String>) -> JSONValue {
+    replacing(path, by: nil)
+  }
+
+  /// With another value at `path`, or without what is there.
+  fileprivate func replacing(_ path: ArraySlice<String>, by value: JSONValue?) -> JSONValue {
     guard let name = path.first else { return self }
     switch self {
     case .object(var members):
-      members[name] = path.count == 1 ? nil : members[name]?.removing(path.dropFirst())
+      members[name] =
+        path.count == 1 ? value : members[name]?.replacing(path.dropFirst(), by: value)
       return .object(members)
     case .array(var items):
       guard let place = Int(name), items.indices.contains(place) else { return self }
-      items[place] = items[place].removing(path.dropFirst())
+      items[place] = items[place].replacing(path.dropFirst(), by: value)
       return .array(items)
     default: return self
     }

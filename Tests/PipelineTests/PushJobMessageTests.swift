@@ -46,6 +46,13 @@ import Vocabulary
     ("x-token", .integer(7), "header x-token is missing"),
     ("x-environment", .text("staging"), "x-environment is \"staging\", want production or sandbox"),
     ("x-rev", .text("7"), "header x-rev is missing or not an integer"),
+    ("x-user", .text(String(repeating: "u", count: 2501)), "header x-user has 2501 bytes, want"),
+    ("x-context-key", .text(String(repeating: "c", count: 2501)), "header x-context-key has 2501"),
+    ("x-dedupe-key", .text(String(repeating: "é", count: 1251)), "header x-dedupe-key has 2502"),
+    ("apns-collapse-id", .text("k\nx"), "header apns-collapse-id is not 1 to 64 visible ASCII"),
+    ("apns-collapse-id", .text("é"), "header apns-collapse-id is not 1 to 64 visible ASCII"),
+    ("apns-collapse-id", .text(""), "header apns-collapse-id is not 1 to 64 visible ASCII"),
+    ("x-bundle", .text("app y"), "header x-bundle is not 1 to"),
   ])
   func `a wrong header is named`(header: String, value: HeaderValue, reason: String) throws {
     var message = Self.job().message

@@ -63,7 +63,7 @@ import Vocabulary
 @Suite struct RevGapsTests {
   @Test(arguments: [
     ([1, 2, 3], 0), ([4, 5], 0), ([1, 4], 2), ([1, 4, 5, 9], 5), ([1, 3, 2], 0), ([1, 2, 2], 0),
-    ([5, 1], 0), ([1, 3, 2, 2], 0),
+    ([5, 1], 0), ([1, 3, 2, 2], 0), ([1, 3, 1_000_007, 1_000_009], 2),
   ]) func `a jump counts as missed until what was missed comes`(revs: [Int], missed: Int) {
     var gaps = RevGaps()
     let session = SessionID("cs_1")

@@ -17,6 +17,8 @@ enum OwnContext: Hashable {
 
   /// Nil when the key is not the caller's own.
   init?(_ key: ContextKey, of user: UserID) {
+    // No reader of an event takes a longer one.
+    guard key.text.utf8.count <= ContextKey.bytesMax else { return nil }
     if let activity = Activity.key(of: key, user: user) {
       self = .activity(activity)
       return

@@ -68,7 +68,7 @@ extension Event {
     type = envelope.type
     time = envelope.time
     deadline = message.integer(Header.deadline).map(UnixTime.init(milliseconds:))
-    traceparent = message.text(Header.traceparent)
+    traceparent = message.traceparent
     if type == Self.tokenRegisteredType {
       let data = try Self.decoded(TokenData.self, from: document)
       subject = .token(data.data.registration)
@@ -91,9 +91,17 @@ extension Event {
     package static let loadTest = "x-loadtest"
   }
 
+  /// The longest body read, in bytes: twice what the largest activity takes. Read, it takes many
+  /// times as much memory, and a worker reads a whole batch at once.
+  package static let bodyBytesMax = 8 * 1024 * 1024
+
   /// The body, read once for the envelope and for what it holds.
   private static func document(of message: Message) throws(UnreadableEvent) -> JSONValue {
-    try readable { try JSONValue(parsing: message.body) }
+    guard message.body.count <= bodyBytesMax else {
+      throw UnreadableEvent(
+        description: "the body has \(message.body.count) bytes, want at most \(bodyBytesMax)")
+    }
+    return try readable { try JSONValue(parsing: message.body) }
   }
 
   private static func decoded<Body: Decodable>(_ type: Body.Type, from document: JSONValue)

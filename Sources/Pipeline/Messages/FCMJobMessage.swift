@@ -55,16 +55,16 @@ extension FCMJob {
     }
     self.init(
       id: try message.jobID(), event: event,
-      sessionID: SessionID(try message.requiredText(JobHeader.session)),
-      userID: UserID(try message.requiredText(JobHeader.user)),
-      contextKey: ContextKey(try message.requiredText(Header.context)),
+      sessionID: try message.requiredID(JobHeader.session),
+      userID: try message.requiredID(JobHeader.user),
+      contextKey: try message.requiredID(Header.context),
       rev: Int(clamping: try message.requiredInteger(Header.rev)), token: token,
       packageName: message.text(Header.packageName),
       isUrgent: message.headers[Header.urgent] == .flag(true),
       deadline: UnixTime(
         milliseconds: try message.requiredInteger(Pipeline.Event.Header.deadline)),
       causedAt: UnixTime(milliseconds: try message.requiredInteger(JobHeader.causedAt)),
-      traceparent: message.text(Pipeline.Event.Header.traceparent), data: message.body,
+      traceparent: message.traceparent, data: message.body,
       dataBytes: Int(clamping: try message.requiredInteger(Header.dataBytes)))
   }
 }

@@ -62,18 +62,19 @@ extension PushJob {
     }
     self.init(
       id: try message.jobID(), event: event,
-      sessionID: SessionID(try message.requiredText(JobHeader.session)),
-      userID: UserID(try message.requiredText(JobHeader.user)),
-      contextKey: message.text(Header.context).map { ContextKey($0) },
+      sessionID: try message.requiredID(JobHeader.session),
+      userID: try message.requiredID(JobHeader.user),
+      contextKey: try message.optionalID(Header.context),
       rev: Int(clamping: try message.requiredInteger(Header.rev)),
       hasAlert: message.headers[Header.alert] == .flag(true),
       token: try Self.token(of: message), environment: environment,
-      bundleID: message.text(Header.bundle), collapseID: message.text(Header.collapse),
-      dedupeKey: message.text(JobHeader.dedupe),
+      bundleID: try message.pushHeader(Header.bundle, bytesMax: BundleID.charactersMax),
+      collapseID: try message.pushHeader(Header.collapse, bytesMax: CollapseID.bytesMax),
+      dedupeKey: try message.dedupeKey(),
       deadline: UnixTime(
         milliseconds: try message.requiredInteger(Pipeline.Event.Header.deadline)),
       causedAt: UnixTime(milliseconds: try message.requiredInteger(JobHeader.causedAt)),
-      traceparent: message.text(Pipeline.Event.Header.traceparent), payload: message.body,
+      traceparent: message.traceparent, payload: message.body,
       channelStoresNewest: Self.flag(Header.channelStoresNewest, of: message))
     guard !isLiveActivity || contextKey != nil else {
       throw UnreadableJob(description: "header \(Header.context) is missing")

@@ -33,14 +33,17 @@ extension WebPushJob {
     guard message.body.first == UInt8(ascii: "{") else {
       throw UnreadableJob(description: "body is no JSON object")
     }
+    guard let dedupeKey = try message.dedupeKey() else {
+      throw UnreadableJob(description: "header \(JobHeader.dedupe) is missing")
+    }
     self.init(
-      id: try message.jobID(), sessionID: SessionID(try message.requiredText(JobHeader.session)),
-      userID: UserID(try message.requiredText(JobHeader.user)),
-      subscriptionID: SubscriptionID(try message.requiredText(Header.subscription)),
-      dedupeKey: try message.requiredText(JobHeader.dedupe),
+      id: try message.jobID(), sessionID: try message.requiredID(JobHeader.session),
+      userID: try message.requiredID(JobHeader.user),
+      subscriptionID: try message.requiredID(Header.subscription),
+      dedupeKey: dedupeKey,
       deadline: UnixTime(
         milliseconds: try message.requiredInteger(Pipeline.Event.Header.deadline)),
       causedAt: UnixTime(milliseconds: try message.requiredInteger(JobHeader.causedAt)),
-      traceparent: message.text(Pipeline.Event.Header.traceparent), payload: message.body)
+      traceparent: message.traceparent, payload: message.body)
   }
 }

@@ -4,6 +4,8 @@ import Vocabulary
 struct RevGaps {
   /// Sessions remembered; beyond it the half seen longest ago is forgotten.
   static let sessionsMax = 100_000
+  /// A jump this far is no missed event: after a restore sessions go on so far ahead.
+  static let leapMin = 1_000_000
 
   private struct Place {
     var rev: Int
@@ -30,6 +32,7 @@ struct RevGaps {
     if rev > place.rev {
       let missed = rev - place.rev - 1
       place.rev = rev
+      guard missed < Self.leapMin else { return 0 }
       place.open += missed
       return missed
     }
