@@ -249,8 +249,8 @@ let package = Package(
     tests(
       "EndToEnd",
       [
-        "HTTPClient", "Pipeline", "Vocabulary", "Cryptography", "SQLiteStore", "Sessions",
-        "Pushes", "ServiceRuntime", "RabbitMQBroker",
+        "HTTPClient", "Pipeline", "Vocabulary", "Cryptography", "SQLiteStore", "Activities",
+        "Sessions", "Pushes", "ServiceRuntime", "RabbitMQBroker",
       ],
       resources: [.copy("foreign_publisher.py")]),
     tests(
