@@ -138,6 +138,7 @@ extension StrictJSON {
     guard place > start else { throw malformed("no JSON value") }
   }
 
+  /// A whole number of 64 bits however it is spelled, as it is read back once it is stored.
   private mutating func number() throws(Malformed) -> JSONValue {
     let start = place
     var isWhole = true
@@ -157,7 +158,7 @@ extension StrictJSON {
     guard let value = Double(text), value.isFinite else {
       throw Malformed(offset: start, reason: "a number is out of range")
     }
-    return .number(value)
+    return Int64(exactly: value).map { .integer($0) } ?? .number(value)
   }
 
   private mutating func string() throws(Malformed) -> String {
