@@ -1,3 +1,4 @@
+import Activities
 import Foundation
 import HTTPServing
 import Pipeline
@@ -154,6 +155,24 @@ import Vocabulary
     #expect(try unregister(["token": hers]) == ["unregistered": 0])
     let rest = try world.store.read { try $0.tokens(of: [UserID("jaqueline")], kind: .alert) }
     #expect(rest[UserID("jaqueline")]?.count == 1)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `nobody takes the address of a broadcast channel`(kind: StoreKind) throws {
+    let world = try World(kind)
+    let name = ActivityState.channelContext(of: ActivityKey("order-1"))
+    let channel = Registration(
+      userID: UserID(name.text), token: try PushToken(spelling: "dHN0LXNyY2gtY2hubA=="),
+      kind: .update, contextKey: name, registeredAt: World.start)
+    try world.store.write { try $0.register(channel) }
+    for kind in ["alert", "la-pushToStart", "LiveActivityUpdate"] {
+      let answer = try register(
+        world, ["token": .string(channel.token.hex.uppercased()), "kind": .string(kind)])
+      #expect(answer.status == 422)
+      #expect(try answer.json()["errors"]?.at(0)?["pointer"] == "/token")
+    }
+    let rows = try world.store.read { try $0.updateTokens(of: [name]) }
+    #expect(rows[name]?.map(\.token) == [channel.token])
   }
 
   @Test func `a user has at most 100 tokens of a kind, and may refresh those`() throws {

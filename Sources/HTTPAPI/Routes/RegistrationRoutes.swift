@@ -56,6 +56,7 @@ extension API {
     {
       throw Problem.invalidField("context_key", BodyReader.foreignContext)
     }
+    try checkIsNoChannel(registration.token, rows)
     let registration = try Binding.bound(registration, in: rows)
     try checkCount(registration, rows)
     try rows.register(registration)
@@ -68,6 +69,19 @@ extension API {
     var answer: [String: JSONValue] = ["registered": true]
     if try isSuspect(registration, rows, call.now) { answer["wants_new_token"] = true }
     return Answer(.json(200, JSONValue.object(answer)), event: event)
+  }
+
+  /// A channel is kept among tokens, by the digits of an id that every phone of its cards was told.
+  /// Whoever registered those would take it from all the others.
+  private func checkIsNoChannel(_ token: PushToken, _ rows: any StoreTransaction) throws {
+    let registered = try rows.registrations(of: [token])[token] ?? []
+    guard
+      registered.compactMap(\.contextKey).allSatisfy({
+        ActivityState.activityKey(ofChannel: $0) == nil
+      })
+    else {
+      throw Problem.invalidField("token", "is none that iOS gives to an app")
+    }
   }
 
   /// APNs takes its starts, and nothing is heard of their cards: the app should ask iOS for another
