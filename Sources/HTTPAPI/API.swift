@@ -152,8 +152,12 @@ package struct API: Sendable {
       // The transaction is rolled back, so that a refusal changes nothing whatever a handler did;
       // its answer is stored on its own.
       let response = refused.problem.response
-      try store.write { try key.store(response, $0, at: call.now) }
-      return response
+      return try store.write { rows in
+        // Another API may have worked on the same request meanwhile: what had an effect counts.
+        if let stored = try key.storedAnswer(rows, at: call.now) { return stored }
+        try key.store(response, rows, at: call.now)
+        return response
+      }
     }
   }
 

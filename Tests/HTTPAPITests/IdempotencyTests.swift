@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServing
+import Pipeline
 import Synchronization
 import TestSupport
 import Testing
@@ -102,6 +103,25 @@ import Vocabulary
     #expect(try create(world, key: "k2").status == 422)
   }
 
+  @Test func `a refusal does not take the place of what another API did meanwhile`() throws {
+    let store = BetweenWrites(InMemoryStore())
+    let (world, other) = (try World(store: store), try World(store: store))
+    let path = try world.begin()
+    @Sendable func pick(_ world: World) throws -> HTTPResponse {
+      try world.post(
+        "\(path)/pick", as: "dennis", ["proposal_id": "p1"], headers: ["idempotency-key": "k"])
+    }
+    // Refused here for the session's state; before that is stored the same request comes there.
+    store.beforeWrite(2) {
+      try other.propose(path)
+      #expect(try pick(other).status == 200)
+    }
+    let answer = try pick(world)
+    #expect(answer.status == 200)
+    #expect(answer.header("idempotency-replayed") == "true")
+    #expect(try pick(other).status == 200)
+  }
+
   @Test func `429 and 5xx are not stored`() throws {
     let world = try World(
       settings: APISettings(
@@ -167,5 +187,38 @@ import Vocabulary
     #expect(Set(seen.keys).isSubset(of: [201, 409]))
     #expect(seen[201, default: 0] >= 1)
     #expect(try world.events().count == 1)
+  }
+}
+
+/// A store that lets others in before one of its writes.
+private final class BetweenWrites: Store {
+  private struct Plan: Sendable {
+    var writesLeft: Int
+    let work: @Sendable () throws -> Void
+  }
+
+  private let inner: any Store
+  private let plan = Mutex<Plan?>(nil)
+
+  init(_ inner: any Store) { self.inner = inner }
+
+  /// `count`: 1 is the next write.
+  func beforeWrite(_ count: Int, _ work: @escaping @Sendable () throws -> Void) {
+    plan.withLock { $0 = Plan(writesLeft: count, work: work) }
+  }
+
+  func read<Result>(_ body: (any StoreTransaction) throws -> Result) throws -> Result {
+    try inner.read(body)
+  }
+
+  func write<Result>(_ body: (any StoreTransaction) throws -> Result) throws -> Result {
+    let work = plan.withLock { plan -> (@Sendable () throws -> Void)? in
+      plan?.writesLeft -= 1
+      guard let due = plan, due.writesLeft == 0 else { return nil }
+      plan = nil
+      return due.work
+    }
+    try work?()
+    return try inner.write(body)
   }
 }
