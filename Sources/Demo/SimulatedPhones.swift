@@ -157,8 +157,19 @@ final class SimulatedPhones {
       olderShown: number("older_shown"), complaints: complaints)
   }
 
-  func pushes(of session: String, times: MutationTimes) throws -> [Push] {
-    guard case .array(let all) = try call("GET", "/pushes?limit=1000") else { return [] }
+  /// The number of the newest push; 0 when there was none.
+  func newestPush() throws -> Int64 {
+    guard case .array(let all) = try call("GET", "/pushes?limit=1"),
+      case .integer(let number)? = all.last?["number"]
+    else { return 0 }
+    return number
+  }
+
+  /// Those of one play: the simulator keeps those of earlier ones, whose revs are the same.
+  func pushes(after number: Int64, of session: String, times: MutationTimes) throws -> [Push] {
+    guard case .array(let all) = try call("GET", "/pushes?limit=1000&after=\(number)") else {
+      return []
+    }
     return all.map { push in
       var milliseconds: Int64?
       if case .integer(let rev)? = push["rev"], case .string(let at)? = push["at"],

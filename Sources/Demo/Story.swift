@@ -28,6 +28,7 @@ final class Story {
   private var hasPhones = false
   /// Of Jaqueline's phone, before the session.
   private var soundsBefore = 0
+  private var pushBefore: Int64 = 0
   /// How many channels showed the invitation.
   private var channelsShown = 0
 
@@ -41,6 +42,7 @@ final class Story {
   /// - Returns: whether every phone shows what `GET` says.
   func play() throws -> Bool {
     try getPhones()
+    pushBefore = try phones.newestPush()
     print("The phones are at \(settings.simulatorURL)/\n")
     try invite()
     if settings.expires { try wait() } else { try decide() }
@@ -208,7 +210,7 @@ final class Story {
 
   private func conclude() throws -> Bool {
     let verdict = try lastVerdict()
-    let pushes = try phones.pushes(of: session, times: times)
+    let pushes = try phones.pushes(after: pushBefore, of: session, times: times)
     let milliseconds = pushes.compactMap(\.milliseconds).sorted()
     let answers = Dictionary(grouping: pushes, by: \.answer).mapValues(\.count)
     print("")
