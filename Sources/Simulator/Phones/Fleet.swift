@@ -237,7 +237,7 @@ extension Fleet {
   /// `number` + 1, those between are gone.
   package func pushes(following number: Int, atMost limit: Int) -> [PushRecord] {
     guard let first = pushes.first?.number else { return [] }
-    return Array(pushes.dropFirst(max(0, number + 1 - first)).prefix(limit))
+    return Array(pushes.dropFirst(number < first ? 0 : number - first + 1).prefix(limit))
   }
 
   /// The newest `limit` records after `number`, oldest first.
