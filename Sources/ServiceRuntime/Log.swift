@@ -27,6 +27,9 @@ package struct Log: Sendable {
   private let now: @Sendable () -> UnixTime
   private let write: @Sendable (String) -> Void
 
+  /// Of one field; what is longer is cut.
+  package static let valueBytesMax = 4096
+
   package init(
     form: Form, level: Level, role: String, now: @escaping @Sendable () -> UnixTime,
     write: @escaping @Sendable (String) -> Void = Log.standardError
@@ -57,7 +60,7 @@ package struct Log: Sendable {
 
   private func line(_ level: Level, _ event: String, _ fields: KeyValuePairs<String, String>) {
     guard level >= least else { return }
-    let all = context + fields.map { ($0.key, $0.value) }
+    let all = context + fields.map { ($0.key, cut($0.value)) }
     switch form {
     case .text:
       let written = all.map { "\($0.0)=\(quoted($0.1))" }.joined(separator: " ")
@@ -71,9 +74,17 @@ package struct Log: Sendable {
     }
   }
 
+  /// What a stranger sent may be in it, of any length.
+  private func cut(_ value: String) -> String {
+    guard value.utf8.count > Self.valueBytesMax else { return value }
+    return String(decoding: value.utf8.prefix(Self.valueBytesMax), as: UTF8.self) + "…"
+  }
+
   private func quoted(_ value: String) -> String {
     let isPlain = !value.isEmpty && value.utf8.allSatisfy { $0 > 32 && $0 != 34 && $0 != 61 }
-    return isPlain ? value : String(decoding: JSONValue.string(value).encoded, as: UTF8.self)
+    let text = isPlain ? value : String(decoding: JSONValue.string(value).encoded, as: UTF8.self)
+    // JSON escapes only the first of them.
+    return text.visible
   }
 
   /// One write(2) per line, so that lines of several threads do not mix.

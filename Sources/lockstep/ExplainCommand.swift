@@ -47,18 +47,19 @@ enum TimelineText {
   static func text(
     _ timeline: Timeline, of history: SessionHistory, now: UnixTime, _ style: Style
   ) -> String {
-    var lines = [style.strong(head(history))]
+    var lines = [style.strong(head(history).visible)]
     let begun = timeline.entries.first?.at ?? now
     lines.append("from \(begun), \(Spans.text(now - begun)) ago")
     lines.append("")
-    let users = timeline.entries.map { $0.source == .api ? "" : $0.userID?.text ?? "" }
+    let users = timeline.entries.map { $0.source == .api ? "" : $0.userID?.text.visible ?? "" }
     let userWidth = users.map(\.count).max() ?? 0
     let spans = timeline.entries.map { "+" + Spans.text($0.at - begun) }
     let spanWidth = spans.map(\.count).max() ?? 0
     for ((entry, user), span) in zip(zip(timeline.entries, users), spans) {
+      let source = padded(entry.source.rawValue, 7)
       lines.append(
         style.faint("\(entry.at)  \(padded(span, spanWidth, atFront: true))")
-          + "  \(padded(entry.source.rawValue, 7))  \(padded(user, userWidth))  \(entry.text)")
+          + "  \(source)  \(padded(user, userWidth))  \(entry.text.visible)")
     }
     if timeline.entries.isEmpty {
       lines.append("no records: they are older than LOCKSTEP_RECORDS_DAYS")
@@ -66,8 +67,9 @@ enum TimelineText {
     lines.append("")
     lines.append("Why does the phone not show rev \(history.newestRev)?")
     for answer in timeline.answers {
-      let text = answer.showsNewest ? style.good(answer.text) : style.bad(answer.text)
-      lines.append("  \(answer.userID): \(text)")
+      let text =
+        answer.showsNewest ? style.good(answer.text.visible) : style.bad(answer.text.visible)
+      lines.append("  \(answer.userID.text.visible): \(text)")
     }
     return lines.joined(separator: "\n")
   }

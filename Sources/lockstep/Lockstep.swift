@@ -1,5 +1,6 @@
 import Foundation
 import ServiceRuntime
+import Vocabulary
 
 /// The command: finds the subcommand, runs it, and ends with a code of sysexits.
 enum Lockstep {
@@ -21,10 +22,10 @@ enum Lockstep {
       try command.run(Invocation(arguments: arguments, environment: environment))
       return .ok
     } catch let failure as CommandFailure {
-      StandardStream.error.write("lockstep: \(failure)\n")
+      StandardStream.error.write("lockstep: \(failure)\n".visibleLines)
       return failure.code
     } catch {
-      StandardStream.error.write("lockstep: \(error)\n")
+      StandardStream.error.write("lockstep: \(error)\n".visibleLines)
       return .software
     }
   }

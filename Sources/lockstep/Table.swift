@@ -47,10 +47,10 @@ struct Table {
   private static func cell(_ value: JSONValue) -> String {
     switch value {
     case .null: "-"
-    case .string(let text): text.isEmpty ? "-" : text
+    case .string(let text): text.isEmpty ? "-" : text.visible
     case .integer(let number): "\(number)"
     case .bool(let flag): flag ? "yes" : "no"
-    default: String(decoding: value.encoded, as: UTF8.self)
+    default: String(decoding: value.encoded, as: UTF8.self).visible
     }
   }
 }

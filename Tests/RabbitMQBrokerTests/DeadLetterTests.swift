@@ -29,7 +29,7 @@ import Vocabulary
       "message_id \"…\" is no UUID"
     ),
     ("session cs_4f2 of u_dennis has 12 proposals", "session … of u_dennis has N proposals"),
-    ("line\nbreak", "line break"), ("", ""),
+    ("line\nbreak", "line break"), ("a\u{1B}[2J\u{9B}", "a [… "), ("", ""),
   ])
   func `what differs from message to message is folded`(reason: String, folded: String) {
     #expect(FoldedReason.of(reason) == folded)

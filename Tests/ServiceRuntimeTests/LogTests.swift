@@ -29,11 +29,19 @@ import Vocabulary
     ("plain", "plain"), ("", #""""#), ("two words", #""two words""#), ("a=b", #""a=b""#),
     ("a\nb", #""a\nb""#), (#"say "x""#, #""say \"x\"""#), ("tab\there", #""tab\there""#),
     ("Größe", "Größe"), ("\u{1}", #""\u0001""#),
+    ("a\u{9B}2J\u{202E}b", #"a\u{9B}2J\u{202E}b"#),
   ])
   func `a value that could be misread is quoted`(value: String, written: String) {
     let lines = Lines()
     log(.text, into: lines).error("e", ["v": value])
     #expect(lines.all == ["2026-06-18T12:00:00.000Z error e role=api v=\(written)\n"])
+  }
+
+  @Test func `a value of any length makes no line of any length`() {
+    let lines = Lines()
+    log(.text, into: lines).error("e", ["v": String(repeating: "é", count: 40_000)])
+    let value = String(repeating: "é", count: Log.valueBytesMax / 2)
+    #expect(lines.all == ["2026-06-18T12:00:00.000Z error e role=api v=\(value)…\n"])
   }
 
   @Test func `json is one object per line`() throws {

@@ -1,3 +1,5 @@
+import Vocabulary
+
 /// A reason without what differs from message to message, so that equal troubles count as one.
 ///
 /// Whole numbers become `N`, words with digits in them (ids) become `…`. HTTP statuses, three
@@ -15,7 +17,9 @@ package enum FoldedReason {
       } else {
         folded += fold(word)
         word = ""
-        folded.append(character.isNewline ? " " : character)
+        // Newlines too.
+        let isObeyed = character.unicodeScalars.contains(where: \.isObeyedByTerminals)
+        folded.append(isObeyed ? " " : character)
       }
     }
     return String(folded.dropLast().prefix(charactersMax))

@@ -35,7 +35,7 @@ struct ShownDeadLetter {
         + header.name.padding(toLength: max(22, header.name.count), withPad: " ", startingAt: 0)
         + " " + header.value
     }
-    return (lines + [body]).joined(separator: "\n")
+    return (lines.map(\.visible) + [body.visibleLines]).joined(separator: "\n")
   }
 
   private static func text(_ value: JSONValue) -> String {

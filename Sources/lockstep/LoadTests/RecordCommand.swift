@@ -67,7 +67,9 @@ enum RecordCommand {
     print(
       "\(report.events) events in \(report.files.joined(separator: ", ")), "
         + "\(report.missed) missed, \(report.leftOut) left out")
-    if let reason = report.leftOutBecause { print("the first that was left out: \(reason)") }
+    if let reason = report.leftOutBecause {
+      print("the first that was left out: \(reason.visible)")
+    }
   }
 }
 

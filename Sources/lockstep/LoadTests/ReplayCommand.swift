@@ -173,7 +173,7 @@ enum ReplayCommand {
     if prints.isJSON {
       print(String(decoding: JSON.encoded(report), as: UTF8.self))
     } else {
-      for line in report.lines { print(line) }
+      for line in report.lines { print(line.visible) }
     }
     if let place = report.resumeFrom, invocation.arguments.options["no-resume"] == nil {
       prints.aside("go on with: --run \(report.run) --resume-from \(place)")
