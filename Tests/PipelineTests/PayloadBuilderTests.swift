@@ -109,6 +109,25 @@ import Vocabulary
     #expect(try take([story.events[1]]).map(\.disposition) == [.expired])
   }
 
+  @Test func `who left is told so after the session's time too, and nobody anything else`() throws {
+    var story = try CookStory()
+    try registerAll(story)
+    try story.go(.leave, by: Samples.mara)
+    time.advance(by: .seconds(2 * 3600 + 1))
+    let late = try take([story.last])
+    #expect(late.map(\.disposition) == [.done])
+    let jobs = try jobs(late)
+    #expect(jobs.map(\.token) == [marasToken])
+    #expect(jobs.map(\.event) == [.end])
+    #expect(jobs.allSatisfy { $0.deadline > time.now() })
+    #expect(try states(story).keys.map(\.self) == [story.context(Samples.mara)])
+    let books = try store.read { try $0.builds(of: story.session.id) }
+    #expect(Set(books.map(\.outcome)) == [.stored, .expired])
+    #expect(try self.jobs(take([story.last])) == jobs, "its first builder may have died")
+    time.advance(by: .seconds(8 * 3600))
+    #expect(try take([story.last]).map(\.disposition) == [.expired])
+  }
+
   @Test func `what cannot be read is dead and holds nothing up`() throws {
     let story = try CookStory()
     let broken = Message(id: "x", type: "", contentType: "", body: Data("{}".utf8))

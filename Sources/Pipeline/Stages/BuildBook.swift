@@ -84,19 +84,22 @@ struct BuildBook {
     return "no update token registered: its app starts this card itself"
   }
 
-  /// The event's deadline had passed: nothing was worked on.
-  mutating func expired(_ event: Event) {
-    switch event.subject {
-    case .session(let session, _) where !session.isSolo:
-      records += session.participants.map {
-        expired(session.id, $0.userID, session.contextKey(for: $0.userID), rev: session.rev)
+  /// The event's deadline had passed: nothing was worked on but `states`.
+  mutating func expired(_ event: Event, butFor states: [ActivityState]) {
+    let all: [BuildRecord] =
+      switch event.subject {
+      case .session(let session, _) where !session.isSolo:
+        session.participants.map {
+          expired(session.id, $0.userID, session.contextKey(for: $0.userID), rev: session.rev)
+        }
+      case .activity(let activity, _):
+        activity.recipients.map {
+          expired(activity.sessionID, $0.userID, activity.contextKey(of: $0.userID), rev: $0.rev)
+        }
+      case .session, .token: []
       }
-    case .activity(let activity, _):
-      records += activity.recipients.map {
-        expired(activity.sessionID, $0.userID, activity.contextKey(of: $0.userID), rev: $0.rev)
-      }
-    case .session, .token: break
-    }
+    let worked = Set(states.map(\.contextKey))
+    records += all.filter { !worked.contains($0.contextKey) }
   }
 
   private func expired(_ session: SessionID, _ user: UserID, _ context: ContextKey, rev: Int)

@@ -26,9 +26,9 @@ struct BuildDecision {
   /// - Throws: `PushTokenError` when a channel's id spells no address.
   mutating func settle(_ given: BuildEvent) throws -> Settlement {
     let (delivery, states) = (given.delivery, given.states)
-    if given.event.isExpired(at: now) {
-      book.expired(given.event)
-      return Settlement(delivery, .expired)
+    if given.isExpired {
+      book.expired(given.event, butFor: states)
+      guard !states.isEmpty else { return Settlement(delivery, .expired) }
     }
     if let broken = given.broken { return Settlement(delivery, .dead(because: "\(broken)")) }
     if case .token(let registered) = given.event.subject {
@@ -37,7 +37,7 @@ struct BuildDecision {
     let newest = keepNewer(states)
     guard !newest.isEmpty || states.isEmpty else {
       book.close()
-      return Settlement(delivery, .stale)
+      return Settlement(delivery, given.isExpired ? .expired : .stale)
     }
     return settlement(
       delivery, try pushesDue(for: newest), knowledge.android?.jobs(for: newest) ?? [])

@@ -49,7 +49,7 @@ package final class PayloadBuilder: Stage {
     let now = time.now()
     return try settlements
       + store.write { transaction in
-        let profiles = try transaction.profiles(of: events.map(\.event).participants(at: now))
+        let profiles = try transaction.profiles(of: events.map(\.event).participants)
         let batch = events.map {
           BuildEvent($0.delivery, $0.event, by: contracts, profiles: profiles, now: now)
         }
@@ -70,7 +70,11 @@ struct BuildEvent {
   let delivery: Delivery
   let event: Event
   /// What each card should show. From here on nobody asks which contract a state has.
+  ///
+  /// Of an expired event only the ends are left: whoever left at that mutation has a card that
+  /// would stay for hours, and no later event tells of it again.
   let states: [ActivityState]
+  let isExpired: Bool
   /// Why no phone would show them; nil when all is well.
   let broken: ContractBroken?
 
@@ -80,33 +84,35 @@ struct BuildEvent {
   ) {
     self.delivery = delivery
     self.event = event
-    guard !event.isExpired(at: now) else {
-      (states, broken) = ([], nil)
-      return
-    }
-    switch event.subject {
-    case .session(let session, _):
-      states = ParticipantStates.states(
-        of: session, profiles: profiles, causedAt: event.time, deadline: event.deadline,
-        traceparent: event.traceparent)
+    isExpired = event.isExpired(at: now)
+    do throws(ContractBroken) {
+      let made = try event.states(by: contracts, profiles: profiles)
+      states = isExpired ? made.filter { $0.deadline > now } : made
       broken = nil
-    case .activity(let activity, _):
-      do {
-        states = try RecipientStates.states(
-          of: activity, by: contracts, causedAt: event.time, deadline: event.deadline,
-          traceparent: event.traceparent)
-        broken = nil
-      } catch {
-        (states, broken) = ([], error)
-      }
-    case .token: (states, broken) = ([], nil)
+    } catch {
+      (states, broken) = ([], isExpired ? nil : error)
     }
   }
 }
 
 extension Event {
-  /// What it causes has become pointless.
-  func isExpired(at now: UnixTime) -> Bool { deadline.map { $0 <= now } ?? false }
+  /// What it causes has become pointless, but for the ends of cards.
+  fileprivate func isExpired(at now: UnixTime) -> Bool { deadline.map { $0 <= now } ?? false }
+
+  fileprivate func states(by contracts: ContractCatalog, profiles: [UserID: Profile])
+    throws(ContractBroken) -> [ActivityState]
+  {
+    switch subject {
+    case .session(let session, _):
+      ParticipantStates.states(
+        of: session, profiles: profiles, causedAt: time, deadline: deadline,
+        traceparent: traceparent)
+    case .activity(let activity, _):
+      try RecipientStates.states(
+        of: activity, by: contracts, causedAt: time, deadline: deadline, traceparent: traceparent)
+    case .token: []
+    }
+  }
 
   /// The token that it tells of; nil when it tells of something else.
   var registered: TokenRegistered? {
@@ -116,9 +122,9 @@ extension Event {
 
 extension [Event] {
   /// Who takes part in sessions whose states are made, each once.
-  fileprivate func participants(at now: UnixTime) -> [UserID] {
+  fileprivate var participants: [UserID] {
     var users: Set<UserID> = []
-    for event in self where !event.isExpired(at: now) {
+    for event in self {
       guard case .session(let session, _) = event.subject, !session.isSolo else { continue }
       users.formUnion(session.participants.map(\.userID))
     }
