@@ -13,6 +13,11 @@ package struct Settlement: Hashable, Sendable {
     self.disposition = disposition
     self.outgoing = outgoing
   }
+
+  /// The same, and these go out too.
+  func causing(_ more: [OutgoingMessage]) -> Settlement {
+    more.isEmpty ? self : Settlement(delivery, disposition, outgoing: outgoing + more)
+  }
 }
 
 package enum Disposition: Hashable, Sendable {

@@ -88,6 +88,8 @@ package final class APNsSender: Stage {
     var renewedProviderToken = false
     /// How often it went out on this visit.
     var sends = 0
+    /// It went out on this visit, and nobody heard whether APNs took it.
+    var isUnheard = false
     var sentAt = UnixTime(milliseconds: 0)
     /// As ``PushStanding/place`` said before the last send.
     var tokenPlace: Int64?
@@ -111,6 +113,13 @@ package final class APNsSender: Stage {
       var next = self
       next.environment = environment == .production ? .sandbox : .production
       next.triedOtherEnvironment = true
+      return next
+    }
+
+    /// Once more, for nobody answered.
+    var unheard: Sending {
+      var next = self
+      next.isUnheard = true
       return next
     }
 
@@ -196,7 +205,9 @@ package final class APNsSender: Stage {
       waiting = choice.all + waiting
       throw error
     }
-    dropped += choice.drops(knowing: known.parked, now: now)
+    dropped += choice.drops(knowing: known.parked, now: now).map {
+      Drop($0.sending, disposition(of: $0.sending, dropped: $0.disposition))
+    }
     for (sending, known) in zip(choice.going, known.going) {
       switch SendDecision(sending.job, knowing: known, now: now) {
       case .send(let registration):

@@ -16,20 +16,26 @@ extension APNsSender {
 
     var all: [Sending] { outdone.map(\.sending) + going + parked.map(\.sending) }
 
-    /// What becomes of those that do not go. What is no longer worth sending is not parked.
+    /// What becomes of those that do not go, before anybody asks whether they went out earlier.
+    /// What is no longer worth sending is not parked.
     ///
     /// `known`: of each that is parked.
-    func drops(knowing known: some Sequence<SendKnowledge>, now: UnixTime) -> [Drop] {
+    func drops(knowing known: some Sequence<SendKnowledge>, now: UnixTime)
+      -> [(sending: Sending, disposition: Disposition)]
+    {
       let older = outdone.map { sending, rev in
-        Drop(
+        (
           sending,
-          .superseded(because: "rev \(rev) for the same token waits beside \(sending.job.rev)"))
+          Disposition.superseded(
+            because: "rev \(rev) for the same token waits beside \(sending.job.rev)")
+        )
       }
       return older
         + zip(parked, known).map { parked, known in
-          Drop(
+          (
             parked.sending,
-            disposition(of: parked.sending.job, parked.wait, knowing: known, now: now))
+            disposition(of: parked.sending.job, parked.wait, knowing: known, now: now)
+          )
         }
     }
 
@@ -132,9 +138,8 @@ extension APNsSender {
 extension PushJob {
   /// Both are full states of one activity for one token, so that the newer replaces the older.
   fileprivate func isState(ofSameActivityAs other: PushJob) -> Bool {
-    func isState(_ job: PushJob) -> Bool { job.event == .update || job.event == .end }
-    return isState(self) && isState(other) && token == other.token
-      && contextKey == other.contextKey && rev != other.rev
+    isState && other.isState && token == other.token && contextKey == other.contextKey
+      && rev != other.rev
   }
 }
 

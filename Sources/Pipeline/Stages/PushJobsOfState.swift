@@ -8,17 +8,18 @@ import Vocabulary
 /// A job's id is made of what it does, so that an event that comes twice makes the same job twice,
 /// with the same `apns-id`.
 extension ActivityState {
-  /// An `update` or `end` for one update token.
+  /// An `update` or `end` for one update token. `isRepeated`: APNs took it before, so that it rings
+  /// no more.
   ///
   /// - Throws: `PayloadTooLarge`.
-  func job(to registration: Registration) throws -> PushJob {
+  func job(to registration: Registration, isRepeated: Bool = false) throws -> PushJob {
     try job(
       self.event == .end ? .end : .update,
       payload: self.event == .end ? .end(dismissAt: dismissAt) : .update, to: registration,
       id: UUIDText.named([
         self.event.rawValue, contextKey.text, String(rev), registration.token.hex,
       ]),
-      collapseID: nil)
+      collapseID: nil, rings: !isRepeated)
   }
 
   /// A push-to-start for one push-to-start token; nil when this card is not started by push.
@@ -38,9 +39,9 @@ extension ActivityState {
 
   private func job(
     _ event: PushJob.Event, payload: LiveActivityPayload.Event, to registration: Registration,
-    id: String, collapseID: String?
+    id: String, collapseID: String?, rings: Bool = true
   ) throws -> PushJob {
-    var additions = additions(to: event)
+    var additions = additions(to: event, rings: rings)
     if event == .start, let channel = extras?.channel, channel.isHeard(by: registration) {
       additions.channelID = channel.id
     }
@@ -65,11 +66,11 @@ extension ActivityState {
     ).encoded()
   }
 
-  private func additions(to event: PushJob.Event) -> LiveActivityPayload.Additions {
+  private func additions(to event: PushJob.Event, rings: Bool) -> LiveActivityPayload.Additions {
     guard let extras else { return .init() }
     var additions = LiveActivityPayload.Additions(
       relevanceScore: extras.relevanceScore, beside: extras.beside.mapValues { .string($0) })
-    if event == .update, extras.alertsOnUpdate, let alertTitle, let alertBody {
+    if event == .update, rings, extras.alertsOnUpdate, let alertTitle, let alertBody {
       additions.alert = (alertTitle, alertBody)
     }
     if event == .start || additions.alert != nil { additions.alertSound = extras.alertSound }

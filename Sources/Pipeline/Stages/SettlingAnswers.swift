@@ -33,6 +33,7 @@ extension APNsSender {
         self.memory = before
         self.afterCommit = []
         var records = dropRecords
+        let repairs = try drops.map { try repairing($0, in: transaction) }
         let newest = try raiseDeliveredRevs(answers, in: transaction)
         let settlements = try answers.indices.compactMap { place in
           let (sending, outcome) = answers[place]
@@ -45,7 +46,7 @@ extension APNsSender {
           return settled.settlement
         }
         try transaction.save(records)
-        return drops.map(\.settlement) + settlements
+        return zip(drops, repairs).map { $0.settlement.causing($1) } + settlements
       }
       for tell in afterCommit { tell(metrics) }
       for (sending, outcome) in answers {
@@ -151,7 +152,7 @@ extension APNsSender {
     case .sendAgain(let reason) where job.event == .start && outcome.mayHaveArrived:
       return later(sending, outcome, notBefore: Self.waitForCard, because: reason, now: now)
     case .sendAgain where sending.delivery.attempt == 1 && sending.sends < Self.sendsPerVisitMax:
-      again.append(sending)
+      again.append(outcome.mayHaveArrived ? sending.unheard : sending)
       return (nil, .again)
     case .sendAgain(let reason):
       return later(
@@ -253,7 +254,8 @@ extension APNsSender {
     let trips = memory.breakers[lane, default: FailureBreaker()].failed(now: now)
     if trips { openLane(lane, because: "most pushes fail: \(reason)", outcome, now: now) }
     guard memory.lanes.isOpen(lane) else { return (retry, .retried) }
-    let parked = Disposition.park(notBefore: least, mayHaveGoneOut: outcome.mayHaveArrived)
+    let parked = Disposition.park(
+      notBefore: least, mayHaveGoneOut: outcome.mayHaveArrived || sending.isUnheard)
     return (Settlement(sending.delivery, parked), .laneOpened)
   }
 

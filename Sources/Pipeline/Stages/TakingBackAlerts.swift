@@ -50,7 +50,7 @@ extension APNsSender {
     return Settlement(delivery, disposition, outgoing: outgoing)
   }
 
-  /// The alert is not sent any more, but an earlier visit, or another sender, may have sent it.
+  /// The job is not sent any more, but an earlier visit, or another sender, may have sent it.
   ///
   /// Whoever had a redelivered alert may be alive and its push under way: what takes it back must
   /// not overtake it, so the alert waits on the ladder first.
@@ -64,7 +64,7 @@ extension APNsSender {
     // Past its time nobody will take it back who does not know that it was sent.
     let mayBeOver = disposition == .expired && (delivery.mayHaveGoneOut || hasWaited)
     guard job.event == .alert, mayBeOver || known.isResolved
-    else { return Settlement(delivery, disposition) }
+    else { return Settlement(delivery, self.disposition(of: sending, dropped: disposition)) }
     if delivery.mayHaveGoneOut, !known.isAccepted, !hasWaited {
       return Settlement(
         delivery, .retry(notBefore: Self.otherSenderWait, because: Self.otherSender))
