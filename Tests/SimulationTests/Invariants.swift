@@ -120,7 +120,9 @@ struct Invariants {
       !world.isOutOfReach(card, on: id)
     else { return }
     if card.standing.isLive == (truth.isFinal || hasLeft) {
-      found.append("\(id) shows a card that is \(card.standing), the session is \(truth.state)")
+      found.append(
+        "\(id) shows a card of \(truth.id) that is \(card.standing), the session is"
+          + " \(truth.state)")
     }
     // Who left sees what was true when it left.
     if !hasLeft, card.contentState != truth.shown {

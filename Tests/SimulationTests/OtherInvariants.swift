@@ -48,7 +48,9 @@ extension Invariants {
     }
     guard card.standing != .dismissed else { return }
     if (card.standing == .live) == (truth.isFinal || hasLeft) {
-      found.append("\(id) shows a card that is \(card.standing), the session is \(truth.state)")
+      found.append(
+        "\(id) shows a card of \(truth.id) that is \(card.standing), the session is"
+          + " \(truth.state)")
     }
     if !hasLeft, card.contentState != truth.shown {
       found.append(

@@ -275,10 +275,8 @@ final class World {
     case 0...2: airwaves.goOffline(phone)
     case 3, 4: airwaves.goOnline(phone)
     case 5, 6: people.openApp()
-    case 7,
-      8 where cast.contains(.newTokens):
-      people.renewTokens(of: phone)
-    default: people.dismissCard()
+    case 7: people.dismissCard()
+    default: people.renewTokens(of: phone)
     }
   }
 }
