@@ -127,4 +127,22 @@ import Vocabulary
         try rows.removeFCM(prunedBefore: noon, deliveredBefore: noon + .seconds(1), limit: 9) == 1)
     }
   }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `rev 0, which nobody heard of, is one, and every other rises above it`(
+    kind: StoreUnderTest
+  ) throws {
+    try kind.open().write { rows in
+      let (card, token) = (ContextKey("card"), try FCMToken("one"))
+      #expect(try rows.raiseDeliveredRev(of: card, to: token, rev: 0, at: noon) == 0)
+      #expect(try rows.deliveredRev(of: card, to: token) == 0, "not the same as none")
+      #expect(try rows.raiseDeliveredRev(of: card, to: token, rev: 1, at: noon) == 1)
+      #expect(try rows.raiseDeliveredRev(of: card, to: token, rev: 0, at: noon) == 1)
+      #expect(try rows.deliveredRev(of: card, to: token) == 1)
+      // What goes out once more is lower than what was delivered, and may be 0.
+      try rows.forgetDeliveredRev(of: card, to: token)
+      #expect(try rows.raiseDeliveredRev(of: card, to: token, rev: 0, at: noon) == 0)
+      #expect(try rows.deliveredRev(of: card, to: token) == 0)
+    }
+  }
 }
