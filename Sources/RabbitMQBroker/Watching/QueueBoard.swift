@@ -17,7 +17,7 @@ package struct QueueBoard: Sendable {
     package let rates: (arriving: Double, leaving: Double)?
     /// Nil also when it is empty.
     package let oldest: QueueAge?
-    /// What waits in each rung, the shortest first.
+    /// What waits in each rung, or could not be handed over from there, the shortest first.
     package let rungs: [(name: String, depth: Int)]
     package let dead: (queue: Topology.Queue, depth: Int)?
 
@@ -95,7 +95,7 @@ struct QueueFigures {
     var rungs: [(name: String, depth: Int)] = []
     for candidate in topology.queues {
       guard case .rung(owner, let name) = candidate.purpose else { continue }
-      let waiting = depth(candidate.name) ?? 0
+      let waiting = (depth(candidate.name) ?? 0) + (statistics?[candidate.name]?.held ?? 0)
       if let place = rungs.firstIndex(where: { $0.name == name }) {
         rungs[place].depth += waiting
       } else {

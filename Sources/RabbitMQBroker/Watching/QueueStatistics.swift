@@ -6,12 +6,21 @@ package struct QueueStatistics: Decodable, Hashable, Sendable {
   package let ready: Int?
   package let unacked: Int?
   package let consumers: Int?
+  /// Those two, and what the broker could not hand over to another queue yet.
+  package let all: Int?
 
   enum CodingKeys: String, CodingKey {
     case name, consumers
+    case all = "messages"
     case ready = "messages_ready"
     case unacked = "messages_unacknowledged"
   }
+}
+
+extension QueueStatistics {
+  /// Its time in this queue is over, or it failed too often, and it has reached no other queue: the
+  /// broker keeps such a message and counts it neither as ready nor as unacknowledged.
+  var held: Int { max(0, (all ?? 0) - (ready ?? 0) - (unacked ?? 0)) }
 }
 
 /// What a queue's history says about it.
@@ -28,7 +37,7 @@ package struct QueuePast: Sendable {
 extension BrokerManagement {
   /// Of every queue of the virtual host.
   package func statistics() throws(ManagementFailure) -> [QueueStatistics] {
-    let columns = "name,messages_ready,messages_unacknowledged,consumers"
+    let columns = "name,messages,messages_ready,messages_unacknowledged,consumers"
     return try get("queues/\(segment)?columns=\(columns)")
   }
 

@@ -214,11 +214,12 @@ final class Installation {
     try String(contentsOf: directory.appending(path: "\(name).log"), encoding: .utf8)
   }
 
-  /// What waits where: ready and unacknowledged messages of each queue that holds some, as the
-  /// broker knew some seconds ago.
+  /// What waits where: ready, unacknowledged, and all messages of each queue that holds some, as
+  /// the broker knew some seconds ago. What it could not hand over is in the last figure alone.
   private func depths() -> String {
     let path =
-      "/api/queues/\(broker.virtualHost)?columns=name,messages_ready,messages_unacknowledged"
+      "/api/queues/\(broker.virtualHost)"
+      + "?columns=name,messages,messages_ready,messages_unacknowledged"
     // A broker that is away tells nothing, and what is told only explains a failure.
     guard let answer = try? broker.manage("GET", path),
       case .array(let queues)? = try? JSONValue(parsing: answer.body)
@@ -226,8 +227,10 @@ final class Installation {
     return queues.compactMap { queue in
       let counts = [
         queue["messages_ready"]?.whole ?? 0, queue["messages_unacknowledged"]?.whole ?? 0,
+        queue["messages"]?.whole ?? 0,
       ]
-      return counts == [0, 0] ? nil : "\(queue["name"]?.text ?? "") \(counts[0])+\(counts[1])"
+      return counts == [0, 0, 0]
+        ? nil : "\(queue["name"]?.text ?? "") \(counts[0])+\(counts[1]) of \(counts[2])"
     }.joined(separator: ", ")
   }
 
