@@ -92,6 +92,8 @@ let package = Package(
       "WebPushTransport",
       ["CCurl", "CLinux", "HTTPClient", "Pushes", "Pipeline", "ServiceRuntime", "Vocabulary"]),
     library("FCMTransport", ["HTTPClient", "Pushes", "Pipeline", "Vocabulary"]),
+    // The folder Sources/Stores/Shared is compiled into both stores, by a link in each: so the
+    // compiler fits its generic code to each database.
     library(
       "SQLiteStore", path: "Sources/Stores/SQLite",
       ["CSQLite", "Cryptography", "Pipeline", "Activities", "Sessions", "Pushes", "Vocabulary"]),

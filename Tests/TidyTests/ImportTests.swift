@@ -56,6 +56,12 @@ import Testing
     (
       "FCMTransport", ["Vocabulary", "Pushes", "Pipeline", "HTTPClient"], runnersMayImport
     ),
+    // No target: compiled into both stores.
+    (
+      "SharedStore",
+      ["Vocabulary", "Activities", "Sessions", "Cryptography", "Pushes", "Pipeline"],
+      runnersMayImport
+    ),
     (
       "SQLiteStore",
       ["Vocabulary", "Activities", "Sessions", "Cryptography", "Pushes", "Pipeline", "CSQLite"],

@@ -10,7 +10,7 @@ import ServiceRuntime
 /// transaction costs as many round trips as it has questions, and one for its end.
 ///
 /// Unchecked: one thread at a time uses it; ``ConnectionPool`` lends it to one borrower only.
-package final class Connection: @unchecked Sendable {
+package final class Connection: PooledConnection, @unchecked Sendable {
   /// How long the server may take for one statement, and for one lock.
   static let statement_ms = 10_000
   /// How long one answer may take before the connection counts as dead.

@@ -15,7 +15,7 @@ package final class PostgreSQLStore: Store {
   /// The longest pause before another attempt; those before it are shorter.
   private static let pauseMost_us = 64_000
 
-  private let connections: ConnectionPool
+  private let connections: ConnectionPool<Connection>
   private let depths = OutboxDepths()
   private let onlyReads: Bool
 

@@ -103,6 +103,11 @@ private func tryAgainSoon(timeout_ms: UnsafeMutableRawPointer?, attempts: Int32)
   return 1
 }
 
+extension Connection: PooledConnection {
+  /// Nobody takes a file away from who has it open.
+  var isStillThere: Bool { true }
+}
+
 // MARK: Statements
 
 extension Connection {

@@ -9,8 +9,8 @@ package final class SQLiteStore: Store {
   package static let readersMax = 8
 
   /// Nil when it only looks.
-  private let writers: ConnectionPool?
-  private let readers: ConnectionPool
+  private let writers: ConnectionPool<Connection>?
+  private let readers: ConnectionPool<Connection>
 
   /// Opens the database and brings its schema up to date; makes the file when it is not there.
   ///
