@@ -1,60 +1,31 @@
-import Foundation
 import Pipeline
 import Vocabulary
 
 extension PostgreSQLTransaction {
   func activityStates(_ contexts: [ContextKey]) throws -> [ContextKey: ActivityState] {
     guard !contexts.isEmpty else { return [:] }
-    let states = try connection.rows(ActivitySQL.some, contexts, read: readActivityState)
+    let states = try connection.rows(ActivitySQL.some, contexts, read: ActivityState.init(row:))
     return Dictionary(uniqueKeysWithValues: states.map { ($0.contextKey, $0) })
   }
 
   func liveActivityStates(of user: UserID) throws -> [ActivityState] {
-    try connection.rows(ActivitySQL.live, user, read: readActivityState)
+    try connection.rows(ActivitySQL.live, user, read: ActivityState.init(row:))
   }
 
   func save(_ states: [ActivityState]) throws {
-    guard !states.isEmpty else { return }
     // One statement may change a row once: of two states of one card the later counts.
     let last = Dictionary(states.map { ($0.contextKey, $0) }) { $1 }.values
-    try connection.run(
-      ActivitySQL.save, last.map(\.contextKey), last.map(\.sessionID), last.map(\.userID),
-      last.map(\.rev), last.map(\.event), last.map { JSONText(data: $0.contentState) },
-      last.map(\.attributesType), last.map { $0.attributes.map(JSONText.init) },
-      last.map(\.alertTitle), last.map(\.alertBody), last.map(\.staleAt), last.map(\.dismissAt),
-      last.map(\.deadline), last.map(\.causedAt), last.map(\.traceparent),
-      last.map { $0.extras.map { JSONText(data: JSON.encoded($0)) } })
+    try connection.run(ActivitySQL.save, columnsOf: last)
   }
 
   func save(_ report: PhoneReport) throws {
-    try connection.run(
-      ActivitySQL.saveReport, report.contextKey, report.userID, report.state, report.rev,
-      report.reportedAt)
+    try connection.run(ActivitySQL.saveReport, report)
     try saveInHistory(report)
   }
 
   func dismissed(among contexts: [ContextKey]) throws -> Set<ContextKey> {
     guard !contexts.isEmpty else { return [] }
     return Set(try connection.rows(ActivitySQL.dismissed, contexts) { try $0.next() })
-  }
-}
-
-private func readActivityState(_ row: inout Row) throws -> ActivityState {
-  ActivityState(
-    contextKey: try row.next(), sessionID: try row.next(), userID: try row.next(),
-    rev: try row.next(), event: try row.next(),
-    contentState: (try row.next() as JSONText).data, attributesType: try row.next(),
-    attributes: (try row.next() as JSONText?)?.data, alertTitle: try row.next(),
-    alertBody: try row.next(), staleAt: try row.next(), dismissAt: try row.next(),
-    deadline: try row.next(), causedAt: try row.next(), traceparent: try row.next(),
-    extras: try (row.next() as JSONText?).map { try readExtras($0.data) })
-}
-
-private func readExtras(_ json: Data) throws -> ActivityState.Extras {
-  do {
-    return try JSON.decode(ActivityState.Extras.self, from: json)
-  } catch {
-    throw StoreError("the database is damaged: extras of a state do not decode: \(error)")
   }
 }
 

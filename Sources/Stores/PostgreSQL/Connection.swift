@@ -114,41 +114,19 @@ package final class Connection: PooledConnection, @unchecked Sendable {
   }
 }
 
-// MARK: Statements
+// MARK: The pipeline
 
 extension Connection {
   /// Sends a statement whose rows nobody wants; a failure shows at the latest at the commit.
-  func run<each Value: SQLValue>(_ sql: some SQLText, _ values: repeat each Value) throws {
-    try send(sql.rawValue, Parameters(repeat each values))
+  func post(_ sql: some SQLText, _ parameters: Parameters) throws {
+    try send(sql.rawValue, parameters)
     if inFlight.count >= Self.inFlightMax { try settle() }
   }
 
-  /// - Returns: how many rows it inserted, changed or removed.
-  func count<each Value: SQLValue>(_ sql: some SQLText, _ values: repeat each Value) throws -> Int {
-    try send(sql.rawValue, Parameters(repeat each values))
-    let result = try finish()
-    defer { PQclear(result) }
-    return PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0
-  }
-
-  /// The first row, read by `read`; nil when there is none.
-  func first<Element, each Value: SQLValue>(
-    _ sql: some SQLText, _ values: repeat each Value, read: (inout Row) throws -> Element
-  ) throws -> Element? {
-    try rows(sql, repeat each values, read: read).first
-  }
-
-  func rows<Element, each Value: SQLValue>(
-    _ sql: some SQLText, _ values: repeat each Value, read: (inout Row) throws -> Element
-  ) throws -> [Element] {
-    try send(sql.rawValue, Parameters(repeat each values))
-    let result = try finish()
-    defer { PQclear(result) }
-    guard let result else { return [] }
-    return try (0..<PQntuples(result)).map { number in
-      var row = Row(result, number)
-      return try read(&row)
-    }
+  /// - Returns: what the statement gave; the caller clears it.
+  func ask(_ sql: some SQLText, _ parameters: Parameters) throws -> OpaquePointer? {
+    try send(sql.rawValue, parameters)
+    return try finish()
   }
 
   private func send(_ sql: String, _ parameters: Parameters) throws {
@@ -177,7 +155,7 @@ extension Connection {
   ///
   /// - Returns: what the last statement gave; the caller clears it.
   /// - Throws: ``StoreError`` for the first failure of the transaction.
-  func finish() throws -> OpaquePointer? {
+  private func finish() throws -> OpaquePointer? {
     try mark()
     var last: OpaquePointer?
     do {

@@ -3,24 +3,11 @@ import Vocabulary
 
 extension PostgreSQLTransaction {
   func save(_ records: [DeliveryRecord]) throws {
-    guard !records.isEmpty else { return }
-    try connection.run(
-      DeliverySQL.save, records.map(\.jobID), records.map(\.sessionID), records.map(\.userID),
-      records.map(\.contextKey), records.map(\.rev), records.map(\.tokenFingerprint),
-      records.map(\.event), records.map(\.status), records.map(\.reason), records.map(\.attempt),
-      records.map(\.causedAt), records.map(\.settledAt), records.map(\.wasSent),
-      records.map(\.consequence))
+    try connection.run(DeliverySQL.save, columnsOf: records)
   }
 
   func deliveries(of session: SessionID) throws -> [DeliveryRecord] {
-    try connection.rows(DeliverySQL.ofSession, session) { row in
-      DeliveryRecord(
-        jobID: try row.next(), sessionID: try row.next(), userID: try row.next(),
-        contextKey: try row.next(), rev: try row.next(), tokenFingerprint: try row.next(),
-        event: try row.next(), status: try row.next(), reason: try row.next(),
-        attempt: try row.next(), causedAt: try row.next(), settledAt: try row.next(),
-        wasSent: try row.next(), consequence: try row.next())
-    }
+    try connection.rows(DeliverySQL.ofSession, session, read: DeliveryRecord.init(row:))
   }
 
   func acceptedJobs(among ids: [String]) throws -> Set<String> {

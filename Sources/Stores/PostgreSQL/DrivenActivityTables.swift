@@ -1,17 +1,14 @@
 import Activities
-import Foundation
 import Pipeline
 import Vocabulary
 
 extension PostgreSQLTransaction {
   func activity(_ key: ActivityKey) throws -> Activity? {
-    try connection.first(DrivenActivitySQL.one, key, read: readActivity)
+    try connection.first(DrivenActivitySQL.one, key, read: Activity.init(row:))
   }
 
   func save(_ activity: Activity) throws {
-    try connection.run(
-      DrivenActivitySQL.save, activity.key, JSONText(data: JSON.encoded(activity)), activity.state,
-      activity.rev, activity.expiresAt, activity.channel?.dueAt)
+    try connection.run(DrivenActivitySQL.save, activity)
     try saveRecipients(of: activity)
   }
 
@@ -23,11 +20,11 @@ extension PostgreSQLTransaction {
   }
 
   func activities(of user: UserID, limit: Int) throws -> [Activity] {
-    try connection.rows(DrivenActivitySQL.ofUser, user, limit, read: readActivity)
+    try connection.rows(DrivenActivitySQL.ofUser, user, limit, read: Activity.init(row:))
   }
 
   func expiredActivities(at moment: UnixTime, limit: Int) throws -> [Activity] {
-    try connection.rows(DrivenActivitySQL.expired, moment, limit, read: readActivity)
+    try connection.rows(DrivenActivitySQL.expired, moment, limit, read: Activity.init(row:))
   }
 
   func earliestActivityExpiry() throws -> UnixTime? {
@@ -38,26 +35,16 @@ extension PostgreSQLTransaction {
   }
 
   func activitiesWithChannelDue(at moment: UnixTime, limit: Int) throws -> [Activity] {
-    try connection.rows(DrivenActivitySQL.channelDue, moment, limit, read: readActivity)
+    try connection.rows(DrivenActivitySQL.channelDue, moment, limit, read: Activity.init(row:))
   }
 
   func replace(_ seen: Activity, with next: Activity) throws -> Bool {
     let changed = try connection.count(
-      DrivenActivitySQL.replace, next.key, JSONText(data: JSON.encoded(next)), next.state, next.rev,
-      next.expiresAt, seen.state, seen.rev, seen.expiresAt, next.channel?.dueAt,
+      DrivenActivitySQL.replace, next, seen.state, seen.rev, seen.expiresAt,
       seen.channel?.dueAt)
     guard changed > 0 else { return false }
     try saveRecipients(of: next)
     return true
-  }
-}
-
-private func readActivity(_ row: inout Row) throws -> Activity {
-  let text: JSONText = try row.next()
-  do {
-    return try JSON.decode(Activity.self, from: text.data)
-  } catch {
-    throw StoreError("the database is damaged: a stored activity does not decode: \(error)")
   }
 }
 
@@ -91,8 +78,8 @@ enum DrivenActivitySQL: String, SQLText {
   case earliestExpiry = "SELECT min(expires_at_ms) FROM activities WHERE state = 'live'"
   case replace = """
     UPDATE activities SET json = $2, state = $3, rev = $4, expires_at_ms = $5,
-      channel_due_at_ms = $9
-    WHERE activity_key = $1 AND state = $6 AND rev = $7 AND expires_at_ms = $8
+      channel_due_at_ms = $6
+    WHERE activity_key = $1 AND state = $7 AND rev = $8 AND expires_at_ms = $9
       AND channel_due_at_ms IS NOT DISTINCT FROM $10
     """
 }

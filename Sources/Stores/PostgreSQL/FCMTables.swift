@@ -9,9 +9,7 @@ extension PostgreSQLTransaction {
         FCMSQL.replace, registration.userID, device, registration.packageName,
         registration.token)
     }
-    try connection.run(
-      FCMSQL.register, registration.token, registration.userID, registration.deviceID,
-      registration.packageName, registration.registeredAt)
+    try connection.run(FCMSQL.register, registration)
   }
 
   func unregister(_ token: FCMToken, of user: UserID) throws -> Int {
@@ -19,12 +17,12 @@ extension PostgreSQLTransaction {
   }
 
   func fcmRegistrations(of users: [UserID]) throws -> [UserID: [FCMRegistration]] {
-    let rows = try connection.rows(FCMSQL.ofUsers, users, read: readFCMRegistration)
+    let rows = try connection.rows(FCMSQL.ofUsers, users, read: FCMRegistration.init(row:))
     return Dictionary(grouping: rows, by: \.userID)
   }
 
   func fcmRegistrations(_ tokens: [FCMToken]) throws -> [FCMToken: FCMRegistration] {
-    let rows = try connection.rows(FCMSQL.some, tokens, read: readFCMRegistration)
+    let rows = try connection.rows(FCMSQL.some, tokens, read: FCMRegistration.init(row:))
     return Dictionary(uniqueKeysWithValues: rows.map { ($0.token, $0) })
   }
 
@@ -59,15 +57,7 @@ extension PostgreSQLTransaction {
     try connection.rows(
       query.user == nil ? FCMSQL.listed : .listedOfUser, query.user, place, query.isPruned,
       query.prunedBecause, query.prunedSince, limit
-    ) { row in
-      let place: Int64 = try row.next()
-      let registration = try readFCMRegistration(&row)
-      return (
-        place,
-        FCMRow(
-          registration: registration, prunedAt: try row.next(), prunedBecause: try row.next())
-      )
-    }
+    ) { (try $0.next(), try FCMRow(row: &$0)) }
   }
 
   func pruneFCM(
@@ -84,28 +74,9 @@ extension PostgreSQLTransaction {
   }
 }
 
-private func readFCMRegistration(_ row: inout Row) throws -> FCMRegistration {
-  FCMRegistration(
-    userID: try row.next(), token: try row.next(), deviceID: try row.next(),
-    packageName: try row.next(), registeredAt: try row.next())
-}
-
-extension FCMToken: SQLValue {
-  static var type: SQLType { .text }
-  func write(to bytes: inout [UInt8]) -> Bool { text.write(to: &bytes) }
-
-  static func read(_ field: Field) throws -> FCMToken {
-    do {
-      return try FCMToken(String.read(field))
-    } catch let error as FCMTokenError {
-      throw StoreError("the database is damaged: an FCM token \(error)")
-    }
-  }
-}
-
 enum FCMSQL: String, SQLText {
   case register = """
-    INSERT INTO fcm_tokens (token, user_id, device_id, package, registered_at_ms)
+    INSERT INTO fcm_tokens (user_id, token, device_id, package, registered_at_ms)
     VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (token) DO UPDATE SET user_id = excluded.user_id, device_id = excluded.device_id,
       package = excluded.package, registered_at_ms = excluded.registered_at_ms,

@@ -3,54 +3,30 @@ import Vocabulary
 
 extension PostgreSQLTransaction {
   func save(_ mutation: MutationRecord) throws {
-    try connection.run(
-      HistorySQL.saveMutation, mutation.sessionID, mutation.rev, mutation.mutation,
-      mutation.userID, mutation.eventID, mutation.eventType, mutation.acceptedAt)
+    try connection.run(HistorySQL.saveMutation, mutation)
   }
 
   func mutations(of session: SessionID) throws -> [MutationRecord] {
-    try connection.rows(HistorySQL.mutations, session) { row in
-      MutationRecord(
-        sessionID: try row.next(), rev: try row.next(), mutation: try row.next(),
-        userID: try row.next(), eventID: try row.next(), eventType: try row.next(),
-        acceptedAt: try row.next())
-    }
+    try connection.rows(HistorySQL.mutations, session, read: MutationRecord.init(row:))
   }
 
   func save(_ builds: [BuildRecord]) throws {
-    guard !builds.isEmpty else { return }
-    try connection.run(
-      HistorySQL.saveBuilds, builds.map(\.sessionID), builds.map(\.userID),
-      builds.map(\.contextKey), builds.map(\.rev), builds.map(\.outcome),
-      builds.map(\.updateJobs), builds.map(\.startJobs), builds.map(\.fcmJobs),
-      builds.map(\.reason), builds.map(\.builtAt))
+    try connection.run(HistorySQL.saveBuilds, columnsOf: builds)
   }
 
   func builds(of session: SessionID) throws -> [BuildRecord] {
-    try connection.rows(HistorySQL.builds, session) { row in
-      BuildRecord(
-        sessionID: try row.next(), userID: try row.next(), contextKey: try row.next(),
-        rev: try row.next(), outcome: try row.next(), updateJobs: try row.next(),
-        startJobs: try row.next(), fcmJobs: try row.next(), reason: try row.next(),
-        builtAt: try row.next())
-    }
+    try connection.rows(HistorySQL.builds, session, read: BuildRecord.init(row:))
   }
 
   /// Called where a report is saved.
   func saveInHistory(_ report: PhoneReport) throws {
-    try connection.run(
-      HistorySQL.saveReport, report.contextKey, report.userID, report.state, report.rev,
-      report.reportedAt)
+    try connection.run(HistorySQL.saveReport, report)
     try connection.run(
       HistorySQL.removeReportsBeyond, report.contextKey, PhoneReport.keptMax)
   }
 
   func reports(of contexts: [ContextKey]) throws -> [PhoneReport] {
-    try connection.rows(HistorySQL.reports, contexts) { row in
-      PhoneReport(
-        contextKey: try row.next(), userID: try row.next(), state: try row.next(),
-        rev: try row.next(), reportedAt: try row.next())
-    }
+    try connection.rows(HistorySQL.reports, contexts, read: PhoneReport.init(row:))
   }
 
   func unpublished(among events: [EventID]) throws -> Set<EventID> {

@@ -1,33 +1,18 @@
-import Foundation
 import Pipeline
 import Vocabulary
 
 extension PostgreSQLTransaction {
   func answer(forKey key: String, of user: UserID, route: String) throws -> StoredAnswer? {
-    try connection.first(IdempotencySQL.one, user, route, key) { row in
-      StoredAnswer(
-        requestDigest: try row.next(), status: try row.next(),
-        headers: try decodeHeaders(try row.next()), body: try row.next(),
-        storedAt: try row.next())
-    }
+    try connection.first(
+      IdempotencySQL.one, user, route, key, read: StoredAnswer.init(row:))
   }
 
   func save(_ answer: StoredAnswer, forKey key: String, of user: UserID, route: String) throws {
-    try connection.run(
-      IdempotencySQL.save, user, route, key, answer.requestDigest, answer.status,
-      JSONText(data: JSON.encoded(answer.headers)), answer.body, answer.storedAt)
+    try connection.run(IdempotencySQL.save, user, route, key, answer)
   }
 
   func removeAnswers(storedBefore moment: UnixTime, limit: Int) throws {
     try connection.run(IdempotencySQL.removeOld, moment, limit)
-  }
-}
-
-private func decodeHeaders(_ text: JSONText) throws -> [String: String] {
-  do {
-    return try JSON.decode([String: String].self, from: text.data)
-  } catch {
-    throw StoreError("the database is damaged: stored headers do not decode: \(error)")
   }
 }
 

@@ -3,11 +3,7 @@ import Vocabulary
 
 extension PostgreSQLTransaction {
   func insert(_ notification: Notification) throws -> Bool {
-    try connection.count(
-      NotificationSQL.insert, notification.userID, notification.id, notification.type,
-      notification.title, notification.body, notification.icon, notification.link,
-      notification.dedupeKey, notification.resolvedReason, notification.createdAt,
-      notification.updatedAt, notification.seenAt, notification.readAt) > 0
+    try connection.count(NotificationSQL.insert, notification) > 0
   }
 
   func notifications(
@@ -18,29 +14,25 @@ extension PostgreSQLTransaction {
     if let updatedSince {
       return try connection.rows(
         NotificationSQL.changed, user, updatedSince, place.createdAt, place.id, limit,
-        read: readNotification)
+        read: Notification.init(row:))
     }
     return try connection.rows(
-      NotificationSQL.newest, user, place.createdAt, place.id, limit, read: readNotification)
+      NotificationSQL.newest, user, place.createdAt, place.id, limit, read: Notification.init(row:))
   }
 
   func notification(_ id: String, of user: UserID) throws -> Notification? {
-    try connection.first(NotificationSQL.one, user, id, read: readNotification)
+    try connection.first(NotificationSQL.one, user, id, read: Notification.init(row:))
   }
 
   func save(_ notification: Notification) throws {
-    try connection.run(
-      NotificationSQL.save, notification.userID, notification.id, notification.type,
-      notification.title, notification.body, notification.icon, notification.link,
-      notification.dedupeKey, notification.resolvedReason, notification.createdAt,
-      notification.updatedAt, notification.seenAt, notification.readAt)
+    try connection.run(NotificationSQL.save, notification)
   }
 
   func resolve(dedupeKey: String, because reason: String, at moment: UnixTime) throws
     -> [Notification]
   {
     try connection.rows(
-      NotificationSQL.resolve, dedupeKey, reason, moment, read: readNotification
+      NotificationSQL.resolve, dedupeKey, reason, moment, read: Notification.init(row:)
     ).sorted { $0.userID < $1.userID }
   }
 
@@ -48,15 +40,6 @@ extension PostgreSQLTransaction {
     guard !dedupeKeys.isEmpty else { return [] }
     return Set(try connection.rows(NotificationSQL.resolved, dedupeKeys) { try $0.next() })
   }
-}
-
-private func readNotification(_ row: inout Row) throws -> Notification {
-  let user: UserID = try row.next()
-  return Notification(
-    id: try row.next(), userID: user, type: try row.next(), title: try row.next(),
-    body: try row.next(), icon: try row.next(), link: try row.next(), dedupeKey: try row.next(),
-    resolvedReason: try row.next(), createdAt: try row.next(), updatedAt: try row.next(),
-    seenAt: try row.next(), readAt: try row.next())
 }
 
 enum NotificationSQL: String, SQLText {

@@ -1,15 +1,10 @@
-import Foundation
 import Pipeline
 import Synchronization
 import Vocabulary
 
 extension PostgreSQLTransaction {
   func append(_ event: OutboxEvent) throws {
-    let message = event.message
-    try connection.run(
-      OutboxSQL.append, message.id, message.type, message.contentType,
-      JSONText(data: message.headers.json),
-      message.body, message.timestamp, event.routingKey, event.storedAt, event.orderKey)
+    try connection.run(OutboxSQL.append, event)
   }
 
   func hasFreeEvents(now: UnixTime) throws -> Bool {
@@ -19,7 +14,7 @@ extension PostgreSQLTransaction {
 
   func leaseEvents(atMost count: Int, now: UnixTime, until: UnixTime) throws -> [OutboxEvent] {
     try connection.rows(
-      OutboxSQL.lease, now, now + OutboxEvent.holdMax, count, until, read: readEvent
+      OutboxSQL.lease, now, now + OutboxEvent.holdMax, count, until, read: OutboxEvent.init(row:)
     )
     .sorted { $0.sequence < $1.sequence }
   }
@@ -65,17 +60,6 @@ final class OutboxDepths: Sendable {
     lastCount.withLock { $0 = (all, now) }
     return all
   }
-}
-
-private func readEvent(_ row: inout Row) throws -> OutboxEvent {
-  let sequence: Int64 = try row.next()
-  let message = Message(
-    id: try row.next(), type: try row.next(), contentType: try row.next(),
-    headers: try MessageHeaders(json: (try row.next() as JSONText).data), body: try row.next(),
-    timestamp: try row.next())
-  return OutboxEvent(
-    sequence: sequence, message: message, routingKey: try row.next(), storedAt: try row.next(),
-    orderKey: try row.next(), tries: try row.next())
 }
 
 enum OutboxSQL: String, SQLText {

@@ -100,17 +100,13 @@ package final class PostgreSQLStore: Store {
   }
 
   private static let statements: [String] =
-    texts(of: ProfileSQL.self) + texts(of: SessionSQL.self) + texts(of: TokenSQL.self)
-    + texts(of: ActivitySQL.self) + texts(of: StartSQL.self) + texts(of: DeliverySQL.self)
-    + texts(of: NotificationSQL.self) + texts(of: IdempotencySQL.self) + texts(of: OutboxSQL.self)
-    + texts(of: SubscriptionSQL.self) + texts(of: HistorySQL.self)
-    + texts(of: TokenListingSQL.self) + texts(of: TokenAgeSQL.self)
-    + texts(of: DrivenActivitySQL.self) + texts(of: StandingSQL.self)
-    + texts(of: EndedSQL.self) + texts(of: FCMSQL.self)
-
-  private static func texts<SQL: SQLText>(of: SQL.Type) -> [String] {
-    SQL.allCases.map(\.rawValue)
-  }
+    ProfileSQL.texts + SessionSQL.texts + TokenSQL.texts
+    + ActivitySQL.texts + StartSQL.texts + DeliverySQL.texts
+    + NotificationSQL.texts + IdempotencySQL.texts + OutboxSQL.texts
+    + SubscriptionSQL.texts + HistorySQL.texts
+    + TokenListingSQL.texts + TokenAgeSQL.texts
+    + DrivenActivitySQL.texts + StandingSQL.texts
+    + EndedSQL.texts + FCMSQL.texts
 }
 
 /// What can be done in one transaction; the tables' files say how.

@@ -5,17 +5,12 @@ import Vocabulary
 extension PostgreSQLTransaction {
   func profiles(of users: [UserID]) throws -> [UserID: Profile] {
     guard !users.isEmpty else { return [:] }
-    let rows = try connection.rows(ProfileSQL.some, users) { row in
-      Profile(
-        userID: try row.next(), name: try row.next(), tint: try row.next(), emoji: try row.next(),
-        locale: try row.next())
-    }
+    let rows = try connection.rows(ProfileSQL.some, users, read: Profile.init(row:))
     return Dictionary(uniqueKeysWithValues: rows.map { ($0.userID, $0) })
   }
 
   func save(_ profile: Profile) throws {
-    try connection.run(
-      ProfileSQL.save, profile.userID, profile.name, profile.tint, profile.emoji, profile.locale)
+    try connection.run(ProfileSQL.save, profile)
   }
 }
 

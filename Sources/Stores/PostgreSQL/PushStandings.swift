@@ -11,14 +11,7 @@ extension PostgreSQLTransaction {
       StandingSQL.standings, pushes.map(\.token), pushes.map(\.context)
     ) { row in
       let place = try row.next() as Int - 1
-      standings[place].newestRev = try row.next()
-      let deliveredRev: Int? = try row.next()
-      standings[place].deliveredRev = [standings[place].deliveredRev, deliveredRev]
-        .compactMap(\.self).max()
-      let isPruned: Bool = try row.next()
-      guard !isPruned else { return }
-      standings[place].registrations.append(
-        try readRegistration(&row, of: pushes[place].token))
+      try standings[place].take(&row, of: pushes[place].token)
     }
     return standings
   }

@@ -1,43 +1,65 @@
 import CPostgreSQL
+import Foundation
 import Pipeline
 
-/// One value of a row, in PostgreSQL's binary form. Valid while its result is.
-struct Field {
-  fileprivate let result: OpaquePointer
-  fileprivate let row: Int32
-  fileprivate let column: Int32
-
-  var isNull: Bool { PQgetisnull(result, row, column) != 0 }
-
-  var bytes: UnsafeBufferPointer<UInt8> {
-    let count = Int(PQgetlength(result, row, column))
-    guard let start = PQgetvalue(result, row, column) else { return .init(start: nil, count: 0) }
-    return UnsafeBufferPointer(
-      start: UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self), count: count)
-  }
-
-  func unreadable(_ wanted: String) -> StoreError {
-    let name = PQfname(result, column).map { String(cString: $0) } ?? "\(column)"
-    return StoreError("the database is damaged: column \(name) does not hold \(wanted)")
-  }
-}
-
-/// A row, read column by column from the left.
-struct Row {
+/// One row of a result. Valid while the result is.
+struct Row: SQLRow {
   private let result: OpaquePointer
   private let row: Int32
-  private var column: Int32 = 0
+  private var index: Int32 = 0
 
   init(_ result: OpaquePointer, _ row: Int32) {
     self.result = result
     self.row = row
   }
 
-  /// The next column.
-  ///
-  /// - Throws: `StoreError` when the column holds no such value.
-  mutating func next<Value: SQLValue>() throws -> Value {
-    defer { column += 1 }
-    return try Value.read(Field(result: result, row: row, column: column))
+  mutating func nextColumn() -> Column {
+    defer { index += 1 }
+    return Column(result: result, row: row, index: index)
+  }
+}
+
+/// One value of a row, in PostgreSQL's binary form.
+struct Column: SQLColumn {
+  fileprivate let result: OpaquePointer
+  fileprivate let row: Int32
+  fileprivate let index: Int32
+
+  var name: String { PQfname(result, index).map { String(cString: $0) } ?? "\(index)" }
+
+  var isNull: Bool { PQgetisnull(result, row, index) != 0 }
+
+  func integer() throws -> Int64 {
+    let bytes = stored
+    guard !isNull, bytes.count == 8 else { throw unreadable("a number") }
+    return bytes.reduce(0) { $0 << 8 | Int64($1) }
+  }
+
+  func boolean() throws -> Bool {
+    let bytes = stored
+    guard !isNull, bytes.count == 1 else { throw unreadable("true or false") }
+    return bytes[0] != 0
+  }
+
+  func text() throws -> String {
+    guard !isNull else { throw unreadable("text") }
+    return StoredText.read(stored) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  func utf8() throws -> Data {
+    guard !isNull else { throw unreadable("text") }
+    return StoredText.read(stored) { Data($0) }
+  }
+
+  func bytes() throws -> Data {
+    guard !isNull else { throw unreadable("bytes") }
+    return Data(stored)
+  }
+
+  private var stored: UnsafeBufferPointer<UInt8> {
+    let count = Int(PQgetlength(result, row, index))
+    guard let start = PQgetvalue(result, row, index) else { return .init(start: nil, count: 0) }
+    return UnsafeBufferPointer(
+      start: UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self), count: count)
   }
 }

@@ -5,17 +5,15 @@ import Vocabulary
 extension PostgreSQLTransaction {
   func starts(of sessions: [SessionID]) throws -> [Start] {
     guard !sessions.isEmpty else { return [] }
-    return try connection.rows(StartSQL.ofSessions, sessions, read: readStart)
+    return try connection.rows(StartSQL.ofSessions, sessions, read: Start.init(row:))
   }
 
   func save(_ start: Start) throws {
-    try connection.run(
-      StartSQL.save, start.sessionID, start.token, start.contextKey, start.firstAskedAt,
-      start.userID, start.deviceID, start.cardsMax, start.claimedUntil, start.acceptedAt)
+    try connection.run(StartSQL.save, start)
   }
 
   func start(of session: SessionID, token: PushToken) throws -> Start? {
-    try connection.first(StartSQL.one, session, token, read: readStart)
+    try connection.first(StartSQL.one, session, token, read: Start.init(row:))
   }
 
   func claimStart(of session: SessionID, token: PushToken, until: UnixTime?) throws {
@@ -27,19 +25,12 @@ extension PostgreSQLTransaction {
   }
 
   func startsSent(to user: UserID, on device: String?, since moment: UnixTime) throws -> [Start] {
-    try connection.rows(StartSQL.sent, user, moment, device, read: readStart)
+    try connection.rows(StartSQL.sent, user, moment, device, read: Start.init(row:))
   }
 
   func acceptStart(of session: SessionID, token: PushToken, at moment: UnixTime) throws {
     try connection.run(StartSQL.accept, session, token, moment)
   }
-}
-
-func readStart(_ row: inout Row) throws -> Start {
-  Start(
-    sessionID: try row.next(), token: try row.next(), contextKey: try row.next(),
-    firstAskedAt: try row.next(), userID: try row.next(), deviceID: try row.next(),
-    cardsMax: try row.next(), claimedUntil: try row.next(), acceptedAt: try row.next())
 }
 
 enum StartSQL: String, SQLText {

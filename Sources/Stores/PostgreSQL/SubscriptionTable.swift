@@ -1,4 +1,3 @@
-import Cryptography
 import Pipeline
 import Pushes
 import Vocabulary
@@ -6,10 +5,8 @@ import Vocabulary
 extension PostgreSQLTransaction {
   func save(_ subscription: WebPushSubscription) throws -> WebPushSubscription {
     let saved = try connection.first(
-      SubscriptionSQL.save, subscription.endpoint, subscription.id, subscription.userID,
-      Base64URL.encode(subscription.p256dh), Base64URL.encode(subscription.auth),
-      subscription.vapidKeyID, subscription.createdAt, subscription.resubscribeSince,
-      read: readSubscription)
+      SubscriptionSQL.save, subscription,
+      read: WebPushSubscription.init(row:))
     guard let saved else { throw StoreError("a subscription that was saved has no row") }
     return saved
   }
@@ -19,12 +16,13 @@ extension PostgreSQLTransaction {
   }
 
   func subscriptions(of users: [UserID]) throws -> [UserID: [WebPushSubscription]] {
-    let rows = try connection.rows(SubscriptionSQL.ofUsers, users, read: readSubscription)
+    let rows = try connection.rows(
+      SubscriptionSQL.ofUsers, users, read: WebPushSubscription.init(row:))
     return Dictionary(grouping: rows, by: \.userID)
   }
 
   func subscriptions(_ ids: [SubscriptionID]) throws -> [SubscriptionID: WebPushSubscription] {
-    let rows = try connection.rows(SubscriptionSQL.some, ids, read: readSubscription)
+    let rows = try connection.rows(SubscriptionSQL.some, ids, read: WebPushSubscription.init(row:))
     return Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0) })
   }
 
@@ -32,7 +30,7 @@ extension PostgreSQLTransaction {
     throws -> Bool
   {
     try connection.count(
-      SubscriptionSQL.prune, subscription.endpoint, Base64URL.encode(subscription.p256dh),
+      SubscriptionSQL.prune, subscription.endpoint, subscription.storedP256dh,
       moment, reason) > 0
   }
 
@@ -42,41 +40,12 @@ extension PostgreSQLTransaction {
 
   func markResubscribe(_ subscription: WebPushSubscription, at moment: UnixTime) throws -> Bool {
     try connection.count(
-      SubscriptionSQL.mark, subscription.endpoint, Base64URL.encode(subscription.p256dh),
+      SubscriptionSQL.mark, subscription.endpoint, subscription.storedP256dh,
       subscription.vapidKeyID, moment) > 0
   }
 
   func removeSubscriptions(prunedBefore moment: UnixTime, limit: Int) throws -> Int {
     try connection.count(SubscriptionSQL.removePruned, moment, limit)
-  }
-}
-
-private func readSubscription(_ row: inout Row) throws -> WebPushSubscription {
-  let user: UserID = try row.next()
-  let endpoint: PushEndpoint = try row.next()
-  let p256dh = Base64URL.decode(try row.next() as String) ?? []
-  let auth = Base64URL.decode(try row.next() as String) ?? []
-  let keys: WebPushKeys
-  do {
-    keys = try WebPushKeys(storedP256dh: p256dh, storedAuth: auth)
-  } catch {
-    throw StoreError("the database is damaged: a subscription's key \(error)")
-  }
-  return WebPushSubscription(
-    userID: user, endpoint: endpoint, keys: keys, vapidKeyID: try row.next(),
-    createdAt: try row.next(), resubscribeSince: try row.next())
-}
-
-extension PushEndpoint: SQLValue {
-  static var type: SQLType { .text }
-  func write(to bytes: inout [UInt8]) -> Bool { text.write(to: &bytes) }
-
-  static func read(_ field: Field) throws -> PushEndpoint {
-    do {
-      return try PushEndpoint(String.read(field))
-    } catch let error as PushEndpointError {
-      throw StoreError("the database is damaged: an endpoint \(error)")
-    }
   }
 }
 

@@ -11,7 +11,8 @@ extension PostgreSQLTransaction {
   }
 
   func unheardStart(of token: PushToken, acceptedBy moment: UnixTime) throws -> Start? {
-    guard let start = try connection.first(TokenAgeSQL.newestAccepted, token, read: readStart),
+    guard
+      let start = try connection.first(TokenAgeSQL.newestAccepted, token, read: Start.init(row:)),
       let acceptedAt = start.acceptedAt, acceptedAt <= moment
     else { return nil }
     let isHeardOf = try connection.first(TokenAgeSQL.signOfPhone, start.contextKey) {

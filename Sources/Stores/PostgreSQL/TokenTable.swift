@@ -9,16 +9,9 @@ extension PostgreSQLTransaction {
     // pushes meant for the user before must not appear on it.
     try connection.run(TokenSQL.takeFromOthers, arriving.token, arriving.userID)
     if arriving.deviceID != nil {
-      for replaced in try removeReplaced(by: arriving) {
-        // A phone that reports a rotated token by one name only stays bound by the other.
-        arriving.contextKey = arriving.contextKey ?? replaced.contextKey
-        arriving.activityID = arriving.activityID ?? replaced.activityID
-      }
+      arriving.takeNames(from: try removeReplaced(by: arriving))
     }
-    try connection.run(
-      TokenSQL.register, arriving.token, arriving.userID, arriving.kind, arriving.contextKey,
-      arriving.activityID, arriving.attributesType, arriving.environment, arriving.bundleID,
-      arriving.deviceID, arriving.frequentPushesEnabled, arriving.registeredAt, arriving.provenAt)
+    try connection.run(TokenSQL.register, arriving)
   }
 
   private func removeReplaced(by arriving: Registration) throws -> [(
@@ -39,19 +32,19 @@ extension PostgreSQLTransaction {
 
   func updateTokens(of contexts: [ContextKey]) throws -> [ContextKey: [Registration]] {
     guard !contexts.isEmpty else { return [:] }
-    return try connection.rows(TokenSQL.ofContexts, contexts, read: readRegistration)
+    return try connection.rows(TokenSQL.ofContexts, contexts, read: Registration.init(row:))
       .grouped { $0.contextKey }
   }
 
   func tokens(of users: [UserID], kind: TokenKind) throws -> [UserID: [Registration]] {
     guard !users.isEmpty else { return [:] }
-    return try connection.rows(TokenSQL.ofUsers, users, kind, read: readRegistration)
+    return try connection.rows(TokenSQL.ofUsers, users, kind, read: Registration.init(row:))
       .grouped { $0.userID }
   }
 
   func registrations(of tokens: [PushToken]) throws -> [PushToken: [Registration]] {
     guard !tokens.isEmpty else { return [:] }
-    return try connection.rows(TokenSQL.ofTokens, tokens, read: readRegistration)
+    return try connection.rows(TokenSQL.ofTokens, tokens, read: Registration.init(row:))
       .grouped { $0.token }
   }
 
@@ -93,20 +86,6 @@ extension [Registration] {
       if let key = key(registration) { groups[key, default: []].append(registration) }
     }
   }
-}
-
-func readRegistration(_ row: inout Row) throws -> Registration {
-  let token: PushToken = try row.next()
-  return try readRegistration(&row, of: token)
-}
-
-/// Reads the columns behind the token.
-func readRegistration(_ row: inout Row, of token: PushToken) throws -> Registration {
-  Registration(
-    userID: try row.next(), token: token, kind: try row.next(),
-    contextKey: try row.next(), activityID: try row.next(), attributesType: try row.next(),
-    environment: try row.next(), bundleID: try row.next(), deviceID: try row.next(),
-    frequentPushesEnabled: try row.next(), registeredAt: try row.next(), provenAt: try row.next())
 }
 
 enum TokenSQL: String, SQLText {

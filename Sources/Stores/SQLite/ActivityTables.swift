@@ -1,4 +1,3 @@
-import Foundation
 import Pipeline
 import Vocabulary
 
@@ -7,36 +6,24 @@ extension SQLiteTransaction {
     let statement = try connection.prepared(ActivitySQL.one)
     var found: [ContextKey: ActivityState] = [:]
     for context in contexts {
-      try statement.each(context) { found[context] = try readActivityState(&$0) }
+      try statement.each(context) { found[context] = try ActivityState(row: &$0) }
     }
     return found
   }
 
   func liveActivityStates(of user: UserID) throws -> [ActivityState] {
-    try connection.rows(ActivitySQL.live, user, read: readActivityState)
+    try connection.rows(ActivitySQL.live, user, read: ActivityState.init(row:))
   }
 
   func save(_ states: [ActivityState]) throws {
     let (update, replace) = (
       try connection.prepared(ActivitySQL.update), try connection.prepared(ActivitySQL.replace)
     )
-    for state in states where try save(state, by: update) == 0 { try save(state, by: replace) }
-  }
-
-  @discardableResult
-  private func save(_ state: ActivityState, by statement: PreparedStatement) throws -> Int {
-    try statement.run(
-      state.contextKey, state.sessionID, state.userID, state.rev, state.event,
-      JSONText(data: state.contentState), state.attributesType,
-      state.attributes.map(JSONText.init), state.alertTitle, state.alertBody, state.staleAt,
-      state.dismissAt, state.deadline, state.causedAt, state.traceparent,
-      state.extras.map { JSONText(data: JSON.encoded($0)) })
+    for state in states where try update.run(state) == 0 { try replace.run(state) }
   }
 
   func save(_ report: PhoneReport) throws {
-    try connection.run(
-      ActivitySQL.saveReport, report.contextKey, report.userID, report.state, report.rev,
-      report.reportedAt)
+    try connection.run(ActivitySQL.saveReport, report)
     try saveInHistory(report)
   }
 
@@ -49,25 +36,6 @@ extension SQLiteTransaction {
       if let key { found.insert(key) }
     }
     return found
-  }
-}
-
-private func readActivityState(_ row: inout Row) throws -> ActivityState {
-  ActivityState(
-    contextKey: try row.next(), sessionID: try row.next(), userID: try row.next(),
-    rev: try row.next(), event: try row.next(),
-    contentState: (try row.next() as JSONText).data, attributesType: try row.next(),
-    attributes: (try row.next() as JSONText?)?.data, alertTitle: try row.next(),
-    alertBody: try row.next(), staleAt: try row.next(), dismissAt: try row.next(),
-    deadline: try row.next(), causedAt: try row.next(), traceparent: try row.next(),
-    extras: try (row.next() as JSONText?).map { try readExtras($0.data) })
-}
-
-private func readExtras(_ json: Data) throws -> ActivityState.Extras {
-  do {
-    return try JSON.decode(ActivityState.Extras.self, from: json)
-  } catch {
-    throw StoreError("the database is damaged: extras of a state do not decode: \(error)")
   }
 }
 

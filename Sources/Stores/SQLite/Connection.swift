@@ -115,18 +115,19 @@ extension Connection {
   ///
   /// - Returns: how many rows it inserted, changed or removed.
   @discardableResult
-  func run<each Value: SQLValue>(_ sql: some SQLText, _ values: repeat each Value) throws -> Int {
+  func run<each Value: SQLParameter>(_ sql: some SQLText, _ values: repeat each Value) throws -> Int
+  {
     try prepared(sql).run(repeat each values)
   }
 
   /// The first row, read by `read`; nil when there is none.
-  func first<Element, each Value: SQLValue>(
+  func first<Element, each Value: SQLParameter>(
     _ sql: some SQLText, _ values: repeat each Value, read: (inout Row) throws -> Element
   ) throws -> Element? {
     try rows(sql, repeat each values, read: read).first
   }
 
-  func rows<Element, each Value: SQLValue>(
+  func rows<Element, each Value: SQLParameter>(
     _ sql: some SQLText, _ values: repeat each Value, read: (inout Row) throws -> Element
   ) throws -> [Element] {
     var elements: [Element] = []
@@ -203,13 +204,13 @@ struct PreparedStatement {
   ///
   /// - Returns: how many rows it inserted, changed or removed.
   @discardableResult
-  func run<each Value: SQLValue>(_ values: repeat each Value) throws -> Int {
+  func run<each Value: SQLParameter>(_ values: repeat each Value) throws -> Int {
     try each(repeat each values) { _ in }
     return connection.changes
   }
 
   /// Runs it for one set of values, and has `read` read each row it gives.
-  func each<each Value: SQLValue>(
+  func each<each Value: SQLParameter>(
     _ values: repeat each Value, read: (inout Row) throws -> Void
   ) throws {
     try connection.checkStillGood()

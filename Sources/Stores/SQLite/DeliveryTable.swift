@@ -29,18 +29,11 @@ extension SQLiteTransaction {
     }
     guard inEights < records.count else { return }
     let one = try connection.prepared(DeliverySQL.save)
-    for record in records[inEights...] { try one.each { $0.append(record) } }
+    for record in records[inEights...] { try one.run(record) }
   }
 
   func deliveries(of session: SessionID) throws -> [DeliveryRecord] {
-    try connection.rows(DeliverySQL.ofSession, session) { row in
-      DeliveryRecord(
-        jobID: try row.next(), sessionID: try row.next(), userID: try row.next(),
-        contextKey: try row.next(), rev: try row.next(), tokenFingerprint: try row.next(),
-        event: try row.next(), status: try row.next(), reason: try row.next(),
-        attempt: try row.next(), causedAt: try row.next(), settledAt: try row.next(),
-        wasSent: try row.next(), consequence: try row.next())
-    }
+    try connection.rows(DeliverySQL.ofSession, session, read: DeliveryRecord.init(row:))
   }
 
   func acceptedJobs(among ids: [String]) throws -> Set<String> {
@@ -57,15 +50,6 @@ extension SQLiteTransaction {
 
   func removeDeliveries(settledBefore moment: UnixTime, limit: Int) throws -> Int {
     try connection.run(DeliverySQL.removeOld, moment, limit)
-  }
-}
-
-extension Parameters {
-  fileprivate mutating func append(_ record: DeliveryRecord) {
-    append(
-      record.jobID, record.sessionID, record.userID, record.contextKey, record.rev,
-      record.tokenFingerprint, record.event, record.status, record.reason, record.attempt,
-      record.causedAt, record.settledAt, record.wasSent, record.consequence)
   }
 }
 

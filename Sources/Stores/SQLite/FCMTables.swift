@@ -47,9 +47,7 @@ extension SQLiteTransaction {
         FCMSQL.replace, registration.userID, device, registration.packageName,
         registration.token)
     }
-    try connection.run(
-      FCMSQL.register, registration.token, registration.userID, registration.deviceID,
-      registration.packageName, registration.registeredAt)
+    try connection.run(FCMSQL.register, registration)
   }
 
   func unregister(_ token: FCMToken, of user: UserID) throws -> Int {
@@ -59,7 +57,7 @@ extension SQLiteTransaction {
   func fcmRegistrations(of users: [UserID]) throws -> [UserID: [FCMRegistration]] {
     var found: [UserID: [FCMRegistration]] = [:]
     for user in users where found[user] == nil {
-      let rows = try connection.rows(FCMSQL.ofUser, user, read: readFCMRegistration)
+      let rows = try connection.rows(FCMSQL.ofUser, user, read: FCMRegistration.init(row:))
       if !rows.isEmpty { found[user] = rows }
     }
     return found
@@ -68,7 +66,7 @@ extension SQLiteTransaction {
   func fcmRegistrations(_ tokens: [FCMToken]) throws -> [FCMToken: FCMRegistration] {
     var found: [FCMToken: FCMRegistration] = [:]
     for token in tokens where found[token] == nil {
-      found[token] = try connection.first(FCMSQL.one, token, read: readFCMRegistration)
+      found[token] = try connection.first(FCMSQL.one, token, read: FCMRegistration.init(row:))
     }
     return found
   }
@@ -105,15 +103,7 @@ extension SQLiteTransaction {
     try connection.rows(
       query.user == nil ? FCMSQL.listed : .listedOfUser, query.user, place, query.isPruned,
       query.prunedBecause, query.prunedSince, limit
-    ) { row in
-      let place: Int64 = try row.next()
-      let registration = try readFCMRegistration(&row)
-      return (
-        place,
-        FCMRow(
-          registration: registration, prunedAt: try row.next(), prunedBecause: try row.next())
-      )
-    }
+    ) { (try $0.next(), try FCMRow(row: &$0)) }
   }
 
   func pruneFCM(
@@ -130,29 +120,9 @@ extension SQLiteTransaction {
   }
 }
 
-private func readFCMRegistration(_ row: inout Row) throws -> FCMRegistration {
-  FCMRegistration(
-    userID: try row.next(), token: try row.next(), deviceID: try row.next(),
-    packageName: try row.next(), registeredAt: try row.next())
-}
-
-extension FCMToken: SQLValue {
-  func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-    text.bind(to: statement, at: index)
-  }
-
-  static func read(_ statement: OpaquePointer, _ column: Int32) throws -> FCMToken {
-    do {
-      return try FCMToken(String.read(statement, column))
-    } catch let error as FCMTokenError {
-      throw StoreError("the database is damaged: an FCM token \(error)")
-    }
-  }
-}
-
 enum FCMSQL: String, SQLText {
   case register = """
-    INSERT INTO fcm_tokens (token, user_id, device_id, package, registered_at_ms)
+    INSERT INTO fcm_tokens (user_id, token, device_id, package, registered_at_ms)
     VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (token) DO UPDATE SET user_id = excluded.user_id, device_id = excluded.device_id,
       package = excluded.package, registered_at_ms = excluded.registered_at_ms,

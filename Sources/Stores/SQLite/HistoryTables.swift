@@ -58,56 +58,32 @@ extension Migrations {
 
 extension SQLiteTransaction {
   func save(_ mutation: MutationRecord) throws {
-    try connection.run(
-      HistorySQL.saveMutation, mutation.sessionID, mutation.rev, mutation.mutation,
-      mutation.userID, mutation.eventID, mutation.eventType, mutation.acceptedAt)
+    try connection.run(HistorySQL.saveMutation, mutation)
   }
 
   func mutations(of session: SessionID) throws -> [MutationRecord] {
-    try connection.rows(HistorySQL.mutations, session) { row in
-      MutationRecord(
-        sessionID: try row.next(), rev: try row.next(), mutation: try row.next(),
-        userID: try row.next(), eventID: try row.next(), eventType: try row.next(),
-        acceptedAt: try row.next())
-    }
+    try connection.rows(HistorySQL.mutations, session, read: MutationRecord.init(row:))
   }
 
   func save(_ builds: [BuildRecord]) throws {
     let statement = try connection.prepared(HistorySQL.saveBuild)
-    for build in builds {
-      try statement.run(
-        build.sessionID, build.userID, build.contextKey, build.rev,
-        build.outcome, build.updateJobs, build.startJobs, build.reason, build.builtAt,
-        build.fcmJobs)
-    }
+    for build in builds { try statement.run(build) }
   }
 
   func builds(of session: SessionID) throws -> [BuildRecord] {
-    try connection.rows(HistorySQL.builds, session) { row in
-      BuildRecord(
-        sessionID: try row.next(), userID: try row.next(), contextKey: try row.next(),
-        rev: try row.next(), outcome: try row.next(), updateJobs: try row.next(),
-        startJobs: try row.next(), fcmJobs: try row.next(), reason: try row.next(),
-        builtAt: try row.next())
-    }
+    try connection.rows(HistorySQL.builds, session, read: BuildRecord.init(row:))
   }
 
   /// Called where a report is saved.
   func saveInHistory(_ report: PhoneReport) throws {
-    try connection.run(
-      HistorySQL.saveReport, report.contextKey, report.userID, report.state, report.rev,
-      report.reportedAt)
+    try connection.run(HistorySQL.saveReport, report)
     try connection.run(
       HistorySQL.removeReportsBeyond, report.contextKey, PhoneReport.keptMax)
   }
 
   func reports(of contexts: [ContextKey]) throws -> [PhoneReport] {
     let found = try Set(contexts).sorted().flatMap { context in
-      try connection.rows(HistorySQL.reports, context) { row in
-        PhoneReport(
-          contextKey: try row.next(), userID: try row.next(), state: try row.next(),
-          rev: try row.next(), reportedAt: try row.next())
-      }
+      try connection.rows(HistorySQL.reports, context, read: PhoneReport.init(row:))
     }
     // The sort is stable: those of one moment stay in the order they came in.
     return found.sorted { $0.reportedAt < $1.reportedAt }
@@ -140,7 +116,7 @@ enum HistorySQL: String, SQLText {
     """
   case saveBuild = """
     INSERT INTO builds (session_id, user_id, context_key, rev, outcome, update_jobs, start_jobs,
-      reason, built_at_ms, fcm_jobs)
+      fcm_jobs, reason, built_at_ms)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   case builds = """

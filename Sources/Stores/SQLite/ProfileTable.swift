@@ -7,23 +7,18 @@ extension SQLiteTransaction {
     let statement = try connection.prepared(ProfileSQL.one)
     var found: [UserID: Profile] = [:]
     for user in users {
-      try statement.each(user) { row in
-        found[user] = Profile(
-          userID: user, name: try row.next(), tint: try row.next(), emoji: try row.next(),
-          locale: try row.next())
-      }
+      try statement.each(user) { found[user] = try Profile(row: &$0) }
     }
     return found
   }
 
   func save(_ profile: Profile) throws {
-    try connection.run(
-      ProfileSQL.save, profile.userID, profile.name, profile.tint, profile.emoji, profile.locale)
+    try connection.run(ProfileSQL.save, profile)
   }
 }
 
 enum ProfileSQL: String, SQLText {
-  case one = "SELECT name, tint, emoji, locale FROM profiles WHERE user_id = ?"
+  case one = "SELECT user_id, name, tint, emoji, locale FROM profiles WHERE user_id = ?"
   case save = """
     INSERT INTO profiles (user_id, name, tint, emoji, locale) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (user_id) DO UPDATE SET

@@ -62,11 +62,7 @@ extension PushStanding {
   fileprivate mutating func read(_ row: inout Row, of token: PushToken, isFirst: Bool) throws {
     let found: Int64 = try row.next()
     place = isFirst ? found : nil
-    newestRev = try row.next()
-    let delivered: Int? = try row.next()
-    if let delivered { deliveredRev = max(deliveredRev ?? delivered, delivered) }
-    let isPruned: Bool = try row.next()
-    if !isPruned { registrations.append(try readRegistration(&row, of: token)) }
+    try take(&row, of: token)
   }
 }
 

@@ -58,17 +58,13 @@ package final class SQLiteStore: Store {
   }
 
   private static let statements: [String] =
-    texts(of: ProfileSQL.self) + texts(of: SessionSQL.self) + texts(of: TokenSQL.self)
-    + texts(of: ActivitySQL.self) + texts(of: StartSQL.self) + texts(of: DeliverySQL.self)
-    + texts(of: NotificationSQL.self) + texts(of: IdempotencySQL.self) + texts(of: OutboxSQL.self)
-    + texts(of: SubscriptionSQL.self) + texts(of: HistorySQL.self)
-    + texts(of: TokenListingSQL.self) + texts(of: TokenAgeSQL.self)
-    + texts(of: DrivenActivitySQL.self) + texts(of: StandingSQL.self)
-    + texts(of: EndedSQL.self)
-
-  private static func texts<SQL: SQLText>(of: SQL.Type) -> [String] {
-    SQL.allCases.map(\.rawValue)
-  }
+    ProfileSQL.texts + SessionSQL.texts + TokenSQL.texts
+    + ActivitySQL.texts + StartSQL.texts + DeliverySQL.texts
+    + NotificationSQL.texts + IdempotencySQL.texts + OutboxSQL.texts
+    + SubscriptionSQL.texts + HistorySQL.texts
+    + TokenListingSQL.texts + TokenAgeSQL.texts
+    + DrivenActivitySQL.texts + StandingSQL.texts
+    + EndedSQL.texts
 }
 
 extension Connection {

@@ -5,31 +5,23 @@ import Vocabulary
 
 extension SQLiteTransaction {
   func session(_ id: SessionID) throws -> Session? {
-    try connection.first(SessionSQL.one, id, read: readSession)
+    try connection.first(SessionSQL.one, id, read: Session.init(row:))
   }
 
   func save(_ session: Session) throws {
-    try connection.run(
-      SessionSQL.save, session.id, JSONText(data: JSON.encoded(session)), session.state,
-      session.rev, !session.state.isFinal, session.expiresAt, session.inKitchenSince)
+    try connection.run(SessionSQL.save, session)
     try saveParticipants(of: session)
-    let users = JSON.encoded(session.participants.map(\.userID))
-    try connection.run(SessionSQL.removeOtherParticipants, session.id, JSONText(data: users))
+    try connection.run(
+      SessionSQL.removeOtherParticipants, session.id, session.participants.map(\.userID))
   }
 
   private func saveParticipants(of session: Session) throws {
-    for participant in session.participants {
-      try connection.run(
-        SessionSQL.saveParticipant, session.id, participant.userID, participant.status,
-        !session.state.isFinal && participant.isPresent)
-    }
+    for row in session.participantRows { try connection.run(SessionSQL.saveParticipant, row) }
   }
 
   func replace(_ seen: Session, with next: Session) throws -> Bool {
     let changed = try connection.run(
-      SessionSQL.replace, next.id, JSONText(data: JSON.encoded(next)), next.state, next.rev,
-      !next.state.isFinal, next.expiresAt, next.inKitchenSince, seen.state, seen.rev,
-      seen.expiresAt)
+      SessionSQL.replace, next, seen.state, seen.rev, seen.expiresAt)
     guard changed > 0 else { return false }
     try saveParticipants(of: next)
     return true
@@ -40,11 +32,11 @@ extension SQLiteTransaction {
   }
 
   func expiredSessions(at moment: UnixTime, limit: Int) throws -> [Session] {
-    try connection.rows(SessionSQL.expired, moment, limit, read: readSession)
+    try connection.rows(SessionSQL.expired, moment, limit, read: Session.init(row:))
   }
 
   func sessionsInKitchen(unchangedSince moment: UnixTime, limit: Int) throws -> [Session] {
-    try connection.rows(SessionSQL.inKitchen, moment, limit, read: readSession)
+    try connection.rows(SessionSQL.inKitchen, moment, limit, read: Session.init(row:))
   }
 
   func earliestDue() throws -> (expiry: UnixTime?, inKitchenSince: UnixTime?) {
@@ -62,20 +54,6 @@ extension SQLiteTransaction {
       (user: try row.next() as UserID, json: try row.next() as JSONText)
     }
     return Dictionary(uniqueKeysWithValues: rows.map { ($0.user, $0.json.data) })
-  }
-}
-
-extension Session {
-  /// What the column `in_kitchen_since_ms` holds.
-  fileprivate var inKitchenSince: UnixTime? { jobInHand.map { _ in updatedAt } }
-}
-
-private func readSession(_ row: inout Row) throws -> Session {
-  let text: JSONText = try row.next()
-  do {
-    return try JSON.decode(Session.self, from: text.data)
-  } catch {
-    throw StoreError("the database is damaged: a stored session does not decode: \(error)")
   }
 }
 

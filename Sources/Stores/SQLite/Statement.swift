@@ -1,8 +1,6 @@
 import CSQLite
-
-/// Statements of one table. Raw values are literals, so no value can be pasted into the text, and a
-/// test can look at the plan of each.
-package protocol SQLText: RawRepresentable<String>, CaseIterable, Sendable {}
+import Foundation
+import Vocabulary
 
 /// One prepared statement.
 struct Statement {
@@ -11,9 +9,9 @@ struct Statement {
   init(handle: OpaquePointer) { self.handle = handle }
 
   /// - Returns: `SQLITE_OK`, or the first other code.
-  func bind<each Value: SQLValue>(_ values: repeat each Value) -> Int32 {
+  func bind<each Value: SQLParameter>(_ values: repeat each Value) -> Int32 {
     var parameters = Parameters(handle: handle)
-    parameters.append(repeat each values)
+    parameters.bind(repeat each values)
     return parameters.finished()
   }
 
@@ -41,19 +39,53 @@ struct Statement {
 }
 
 /// The parameters of a statement, filled from the first on.
-struct Parameters {
+struct Parameters: ParameterWriter {
   private let handle: OpaquePointer
   private var count: Int32 = 0
   private var code = SQLITE_OK
 
   fileprivate init(handle: OpaquePointer) { self.handle = handle }
 
-  mutating func append<each Value: SQLValue>(_ values: repeat each Value) {
-    for value in repeat each values {
-      guard code == SQLITE_OK else { return }
-      count += 1
-      code = value.bind(to: handle, at: count)
+  /// - Parameter bind: gives the parameter of that number its value, and returns SQLite's code.
+  private mutating func next(_ bind: (_ handle: OpaquePointer, _ number: Int32) -> Int32) {
+    guard code == SQLITE_OK else { return }
+    count += 1
+    code = bind(handle, count)
+  }
+
+  mutating func null(_ type: SQLType) { next { sqlite3_bind_null($0, $1) } }
+
+  mutating func integer(_ number: Int64) { next { sqlite3_bind_int64($0, $1, number) } }
+
+  mutating func boolean(_ flag: Bool) { integer(flag ? 1 : 0) }
+
+  mutating func text(_ text: String) {
+    var text = text
+    text.withUTF8 { self.text(UnsafeRawBufferPointer($0)) }
+  }
+
+  mutating func text(utf8: Data) { utf8.withUnsafeBytes { text($0) } }
+
+  private mutating func text(_ bytes: UnsafeRawBufferPointer) {
+    // A nil pointer would bind NULL; an empty text has one.
+    let start = bytes.bindMemory(to: CChar.self).baseAddress ?? emptyText
+    next {
+      sqlite3_bind_text64($0, $1, start, UInt64(bytes.count), transient, UInt8(SQLITE_UTF8))
     }
+  }
+
+  mutating func bytes(_ bytes: Data) {
+    if bytes.isEmpty { return next { sqlite3_bind_zeroblob($0, $1, 0) } }
+    bytes.withUnsafeBytes { bytes in
+      next { sqlite3_bind_blob64($0, $1, bytes.baseAddress, UInt64(bytes.count), transient) }
+    }
+  }
+
+  /// As `json_each` takes it.
+  mutating func list<Element: SQLValue>(_ elements: [Element]) {
+    var list = JSONList()
+    for element in elements { element.write(to: &list) }
+    text(utf8: JSON.encoded(list.elements))
   }
 
   /// - Returns: `SQLITE_OK`, or the first other code.
@@ -65,18 +97,17 @@ struct Parameters {
   }
 }
 
-/// A row, read column by column from the left.
-struct Row {
-  private let handle: OpaquePointer
-  private var column: Int32 = 0
+/// Tells SQLite to copy what it is given.
+private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+nonisolated(unsafe) private let emptyText = UnsafePointer(strdup("")!)
 
-  fileprivate init(handle: OpaquePointer) { self.handle = handle }
+private struct JSONList: ColumnWriter {
+  private(set) var elements: [JSONValue] = []
 
-  /// The next column.
-  ///
-  /// - Throws: `StoreError` when the column holds no such value.
-  mutating func next<Value: SQLValue>() throws -> Value {
-    defer { column += 1 }
-    return try Value.read(handle, column)
-  }
+  mutating func null(_ type: SQLType) { elements.append(.null) }
+  mutating func integer(_ number: Int64) { elements.append(.integer(number)) }
+  mutating func boolean(_ flag: Bool) { integer(flag ? 1 : 0) }
+  mutating func text(_ text: String) { elements.append(.string(text)) }
+  mutating func text(utf8: Data) { text(String(decoding: utf8, as: UTF8.self)) }
+  mutating func bytes(_ bytes: Data) { text(bytes.base64EncodedString()) }
 }

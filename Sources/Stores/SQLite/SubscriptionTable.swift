@@ -1,4 +1,3 @@
-import Cryptography
 import Pipeline
 import Pushes
 import Vocabulary
@@ -34,10 +33,8 @@ extension Migrations {
 extension SQLiteTransaction {
   func save(_ subscription: WebPushSubscription) throws -> WebPushSubscription {
     let saved = try connection.first(
-      SubscriptionSQL.save, subscription.endpoint, subscription.id, subscription.userID,
-      Base64URL.encode(subscription.p256dh), Base64URL.encode(subscription.auth),
-      subscription.vapidKeyID, subscription.createdAt, subscription.resubscribeSince,
-      read: readSubscription)
+      SubscriptionSQL.save, subscription,
+      read: WebPushSubscription.init(row:))
     guard let saved else { throw StoreError("a subscription that was saved has no row") }
     return saved
   }
@@ -49,7 +46,8 @@ extension SQLiteTransaction {
   func subscriptions(of users: [UserID]) throws -> [UserID: [WebPushSubscription]] {
     var found: [UserID: [WebPushSubscription]] = [:]
     for user in users where found[user] == nil {
-      let rows = try connection.rows(SubscriptionSQL.ofUser, user, read: readSubscription)
+      let rows = try connection.rows(
+        SubscriptionSQL.ofUser, user, read: WebPushSubscription.init(row:))
       if !rows.isEmpty { found[user] = rows }
     }
     return found
@@ -58,7 +56,8 @@ extension SQLiteTransaction {
   func subscriptions(_ ids: [SubscriptionID]) throws -> [SubscriptionID: WebPushSubscription] {
     var found: [SubscriptionID: WebPushSubscription] = [:]
     for id in ids where found[id] == nil {
-      found[id] = try connection.first(SubscriptionSQL.one, id, read: readSubscription)
+      found[id] = try connection.first(
+        SubscriptionSQL.one, id, read: WebPushSubscription.init(row:))
     }
     return found
   }
@@ -67,7 +66,7 @@ extension SQLiteTransaction {
     throws -> Bool
   {
     try connection.run(
-      SubscriptionSQL.prune, subscription.endpoint, Base64URL.encode(subscription.p256dh),
+      SubscriptionSQL.prune, subscription.endpoint, subscription.storedP256dh,
       moment, reason) > 0
   }
 
@@ -77,42 +76,12 @@ extension SQLiteTransaction {
 
   func markResubscribe(_ subscription: WebPushSubscription, at moment: UnixTime) throws -> Bool {
     try connection.run(
-      SubscriptionSQL.mark, subscription.endpoint, Base64URL.encode(subscription.p256dh),
+      SubscriptionSQL.mark, subscription.endpoint, subscription.storedP256dh,
       subscription.vapidKeyID, moment) > 0
   }
 
   func removeSubscriptions(prunedBefore moment: UnixTime, limit: Int) throws -> Int {
     try connection.run(SubscriptionSQL.removePruned, moment, limit)
-  }
-}
-
-private func readSubscription(_ row: inout Row) throws -> WebPushSubscription {
-  let user: UserID = try row.next()
-  let endpoint: PushEndpoint = try row.next()
-  let p256dh = Base64URL.decode(try row.next() as String) ?? []
-  let auth = Base64URL.decode(try row.next() as String) ?? []
-  let keys: WebPushKeys
-  do {
-    keys = try WebPushKeys(storedP256dh: p256dh, storedAuth: auth)
-  } catch {
-    throw StoreError("the database is damaged: a subscription's key \(error)")
-  }
-  return WebPushSubscription(
-    userID: user, endpoint: endpoint, keys: keys, vapidKeyID: try row.next(),
-    createdAt: try row.next(), resubscribeSince: try row.next())
-}
-
-extension PushEndpoint: SQLValue {
-  func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-    text.bind(to: statement, at: index)
-  }
-
-  static func read(_ statement: OpaquePointer, _ column: Int32) throws -> PushEndpoint {
-    do {
-      return try PushEndpoint(String.read(statement, column))
-    } catch let error as PushEndpointError {
-      throw StoreError("the database is damaged: an endpoint \(error)")
-    }
   }
 }
 

@@ -22,7 +22,8 @@ extension SQLiteTransaction {
   }
 
   func unheardStart(of token: PushToken, acceptedBy moment: UnixTime) throws -> Start? {
-    guard let start = try connection.first(TokenAgeSQL.newestAccepted, token, read: readStart),
+    guard
+      let start = try connection.first(TokenAgeSQL.newestAccepted, token, read: Start.init(row:)),
       let acceptedAt = start.acceptedAt, acceptedAt <= moment
     else { return nil }
     let signs: Int? = try connection.first(TokenAgeSQL.signOfPhone, start.contextKey) {

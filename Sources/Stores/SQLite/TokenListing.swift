@@ -10,16 +10,7 @@ extension SQLiteTransaction {
       query.user == nil ? TokenListingSQL.all : .ofUser, query.user, place, query.kind,
       query.isPruned, query.prunedBecause, query.prunedSince, limit,
       query.isUnbound
-    ) { row in
-      let place: Int64 = try row.next()
-      let registration = try readRegistration(&row)
-      return (
-        place,
-        TokenRow(
-          registration: registration, deliveredRev: try row.next(), prunedAt: try row.next(),
-          prunedBecause: try row.next())
-      )
-    }
+    ) { (try $0.next(), try TokenRow(row: &$0)) }
   }
 }
 

@@ -9,16 +9,9 @@ extension SQLiteTransaction {
     // pushes meant for the user before must not appear on it.
     try connection.run(TokenSQL.takeFromOthers, arriving.token, arriving.userID)
     if arriving.deviceID != nil {
-      for replaced in try removeReplaced(by: arriving) {
-        // A phone that reports a rotated token by one name only stays bound by the other.
-        arriving.contextKey = arriving.contextKey ?? replaced.contextKey
-        arriving.activityID = arriving.activityID ?? replaced.activityID
-      }
+      arriving.takeNames(from: try removeReplaced(by: arriving))
     }
-    try connection.run(
-      TokenSQL.register, arriving.token, arriving.userID, arriving.kind, arriving.contextKey,
-      arriving.activityID, arriving.attributesType, arriving.environment, arriving.bundleID,
-      arriving.deviceID, arriving.frequentPushesEnabled, arriving.registeredAt, arriving.provenAt)
+    try connection.run(TokenSQL.register, arriving)
   }
 
   private func removeReplaced(by arriving: Registration) throws -> [(
@@ -38,15 +31,19 @@ extension SQLiteTransaction {
   }
 
   func updateTokens(of contexts: [ContextKey]) throws -> [ContextKey: [Registration]] {
-    try found(contexts) { try connection.rows(TokenSQL.ofContext, $0, read: readRegistration) }
+    try found(contexts) {
+      try connection.rows(TokenSQL.ofContext, $0, read: Registration.init(row:))
+    }
   }
 
   func tokens(of users: [UserID], kind: TokenKind) throws -> [UserID: [Registration]] {
-    try found(users) { try connection.rows(TokenSQL.ofUser, $0, kind, read: readRegistration) }
+    try found(users) {
+      try connection.rows(TokenSQL.ofUser, $0, kind, read: Registration.init(row:))
+    }
   }
 
   func registrations(of tokens: [PushToken]) throws -> [PushToken: [Registration]] {
-    try found(tokens) { try connection.rows(TokenSQL.ofToken, $0, read: readRegistration) }
+    try found(tokens) { try connection.rows(TokenSQL.ofToken, $0, read: Registration.init(row:)) }
   }
 
   /// One prepared statement per key is faster than one over `json_each`, which has to write and
@@ -106,20 +103,6 @@ extension Registration {
     (registeredAt, token.hex, kind.rawValue, attributesType ?? "")
       < (other.registeredAt, other.token.hex, other.kind.rawValue, other.attributesType ?? "")
   }
-}
-
-func readRegistration(_ row: inout Row) throws -> Registration {
-  let token: PushToken = try row.next()
-  return try readRegistration(&row, of: token)
-}
-
-/// Reads the columns behind the token.
-func readRegistration(_ row: inout Row, of token: PushToken) throws -> Registration {
-  Registration(
-    userID: try row.next(), token: token, kind: try row.next(),
-    contextKey: try row.next(), activityID: try row.next(), attributesType: try row.next(),
-    environment: try row.next(), bundleID: try row.next(), deviceID: try row.next(),
-    frequentPushesEnabled: try row.next(), registeredAt: try row.next(), provenAt: try row.next())
 }
 
 enum TokenSQL: String, SQLText {
