@@ -28,12 +28,10 @@ package enum Migrations {
   ///   or is not Lockstep's.
   package static func apply(_ steps: [Step] = all, to connection: Connection) throws {
     // Mostly there is nothing to do, and then nobody need wait for anybody.
-    if let version = try version(of: connection, knowing: steps.count), version >= steps.count {
-      return
-    }
+    guard try reached(connection, knowing: steps.count) < steps.count else { return }
     try connection.execute(script: begin)
     do {
-      let reached = try version(of: connection, knowing: steps.count) ?? 0
+      let reached = try reached(connection, knowing: steps.count)
       if reached == 0 { try refuseForeignTables(connection) }
       for number in reached..<max(reached, steps.count) {
         try connection.execute(script: steps[number].script)
@@ -59,39 +57,33 @@ package enum Migrations {
 
   /// - Throws: ``StoreError`` unless the schema is one that this program can look at.
   static func check(_ connection: Connection) throws {
-    let found = try version(of: connection, knowing: all.count)
-    guard let found else { throw StoreError("\(connection.address): is not a Lockstep database") }
-    guard found < all.count else { return }
-    throw StoreError(
-      "\(connection.address): has schema \(found), this program wants \(all.count): start one of"
-        + " its roles once")
+    try refuse(connection, because: try version(of: connection).refusalToLook(knowing: all.count))
   }
 
-  /// The number of the last step; greater than `newest` after a newer program that only added. Nil:
-  /// none yet.
-  private static func version(of connection: Connection, knowing newest: Int) throws -> Int? {
+  /// The number of the last step; greater than `newest` after a newer program that only added.
+  private static func reached(_ connection: Connection, knowing newest: Int) throws -> Int {
+    let version = try version(of: connection)
+    try refuse(connection, because: version.refusal(knowing: newest))
+    return version.reached
+  }
+
+  private static func version(of connection: Connection) throws -> SchemaVersion {
     let isThere = try connection.first(MigrationSQL.isThere) { try $0.next() } ?? false
-    guard isThere else { return nil }
-    let (version, wanted) =
+    guard isThere else { return SchemaVersion(reached: 0, wanted: 0) }
+    let (reached, wanted) =
       try connection.first(MigrationSQL.version) { row in
         (try row.next() as Int?, try row.next() as Int?)
       } ?? (nil, nil)
-    guard let version, let wanted else { return nil }
-    guard version <= newest || wanted <= newest else {
-      throw StoreError(
-        "\(connection.address): has schema \(version), which wants a program that knows \(wanted);"
-          + " this one knows up to \(newest): start the newer program")
-    }
-    return version
+    return SchemaVersion(reached: reached ?? 0, wanted: wanted ?? 0)
   }
 
   private static func refuseForeignTables(_ connection: Connection) throws {
     let found: String? = try connection.first(MigrationSQL.anyTable) { try $0.next() }
-    if let found {
-      throw StoreError(
-        "\(connection.address): is not a Lockstep database: it has a table \(found) but no schema"
-          + " number")
-    }
+    try refuse(connection, because: found.map(SchemaVersion.refusal(foreignTable:)))
+  }
+
+  private static func refuse(_ connection: Connection, because reason: String?) throws {
+    if let reason { throw StoreError("\(connection.address): \(reason)") }
   }
 }
 

@@ -17,12 +17,12 @@ package enum Migrations {
   /// - Throws: ``StoreError`` when the database has become one that this program cannot live with,
   ///   or is not Lockstep's.
   package static func apply(_ steps: [String] = all, to connection: Connection) throws {
-    for number in 1...steps.count where try version(of: connection, knowing: steps.count) < number {
+    for number in 1...steps.count where try reached(connection, knowing: steps.count) < number {
       try connection.transaction(.write) {
-        guard try version(of: connection, knowing: steps.count) < number else { return }
+        guard try reached(connection, knowing: steps.count) < number else { return }
         if number == 1 { try refuseForeignTables(connection) }
         try connection.execute(script: steps[number - 1])
-        let reached = try version(of: connection, knowing: steps.count)
+        let reached = try reached(connection, knowing: steps.count)
         precondition(reached == number, "step \(number) ends with PRAGMA user_version = \(number)")
       }
     }
@@ -30,32 +30,29 @@ package enum Migrations {
 
   /// - Throws: ``StoreError`` unless the schema is the one that this program works on.
   static func check(_ connection: Connection) throws {
-    let found = try version(of: connection, knowing: all.count)
-    guard found < all.count else { return }
-    throw connection.failure(
-      found == 0
-        ? "is not a Lockstep database"
-        : "has schema \(found), this program wants \(all.count): start one of its roles once")
+    try refuse(connection, because: try version(of: connection).refusalToLook(knowing: all.count))
   }
 
   /// The number of the last step; greater than `newest` after a newer program that only added.
-  private static func version(of connection: Connection, knowing newest: Int) throws -> Int {
-    let version: Int = try connection.first(MigrationSQL.version) { try $0.next() } ?? 0
-    let wanted: Int = try connection.first(MigrationSQL.wantedVersion) { try $0.next() } ?? 0
-    guard version <= newest || wanted <= newest else {
-      throw connection.failure(
-        "has schema \(version), which wants a program that knows \(wanted); this one knows up to"
-          + " \(newest): start the newer program")
-    }
-    return version
+  private static func reached(_ connection: Connection, knowing newest: Int) throws -> Int {
+    let version = try version(of: connection)
+    try refuse(connection, because: version.refusal(knowing: newest))
+    return version.reached
+  }
+
+  private static func version(of connection: Connection) throws -> SchemaVersion {
+    SchemaVersion(
+      reached: try connection.first(MigrationSQL.version) { try $0.next() } ?? 0,
+      wanted: try connection.first(MigrationSQL.wantedVersion) { try $0.next() } ?? 0)
   }
 
   private static func refuseForeignTables(_ connection: Connection) throws {
     let found: String? = try connection.first(MigrationSQL.anyTable) { try $0.next() }
-    if let found {
-      throw connection.failure(
-        "is not a Lockstep database: it has a table \(found) but no schema number")
-    }
+    try refuse(connection, because: found.map(SchemaVersion.refusal(foreignTable:)))
+  }
+
+  private static func refuse(_ connection: Connection, because reason: String?) throws {
+    if let reason { throw connection.failure(reason) }
   }
 }
 
