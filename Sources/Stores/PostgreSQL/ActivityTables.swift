@@ -18,11 +18,6 @@ extension PostgreSQLTransaction {
     try connection.run(ActivitySQL.save, columnsOf: last)
   }
 
-  func save(_ report: PhoneReport) throws {
-    try connection.run(ActivitySQL.saveReport, report)
-    try saveInHistory(report)
-  }
-
   func dismissed(among contexts: [ContextKey]) throws -> Set<ContextKey> {
     guard !contexts.isEmpty else { return [] }
     return Set(try connection.rows(ActivitySQL.dismissed, contexts) { try $0.next() })

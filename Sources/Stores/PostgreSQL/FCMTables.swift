@@ -3,15 +3,6 @@ import Pushes
 import Vocabulary
 
 extension PostgreSQLTransaction {
-  func register(_ registration: FCMRegistration) throws {
-    if let device = registration.deviceID {
-      try connection.run(
-        FCMSQL.replace, registration.userID, device, registration.packageName,
-        registration.token)
-    }
-    try connection.run(FCMSQL.register, registration)
-  }
-
   func unregister(_ token: FCMToken, of user: UserID) throws -> Int {
     try connection.count(FCMSQL.remove, token, user)
   }
@@ -51,26 +42,10 @@ extension PostgreSQLTransaction {
     try connection.run(FCMSQL.forget, context, token)
   }
 
-  func fcmRows(_ query: FCMQuery, after place: Int64, limit: Int) throws
-    -> [(place: Int64, row: FCMRow)]
-  {
-    try connection.rows(
-      query.user == nil ? FCMSQL.listed : .listedOfUser, query.user, place, query.isPruned,
-      query.prunedBecause, query.prunedSince, limit
-    ) { (try $0.next(), try FCMRow(row: &$0)) }
-  }
-
   func pruneFCM(
     registeredBefore moment: UnixTime, because reason: String, at now: UnixTime, limit: Int
   ) throws -> Int {
     try connection.count(FCMSQL.pruneOld, moment, reason, now, limit)
-  }
-
-  func removeFCM(prunedBefore pruned: UnixTime, deliveredBefore delivered: UnixTime, limit: Int)
-    throws -> Int
-  {
-    try connection.count(FCMSQL.removePruned, pruned, limit)
-      + connection.count(FCMSQL.removeDelivered, delivered, limit)
   }
 }
 

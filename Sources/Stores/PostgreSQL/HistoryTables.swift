@@ -18,25 +18,12 @@ extension PostgreSQLTransaction {
     try connection.rows(HistorySQL.builds, session, read: BuildRecord.init(row:))
   }
 
-  /// Called where a report is saved.
-  func saveInHistory(_ report: PhoneReport) throws {
-    try connection.run(HistorySQL.saveReport, report)
-    try connection.run(
-      HistorySQL.removeReportsBeyond, report.contextKey, PhoneReport.keptMax)
-  }
-
   func reports(of contexts: [ContextKey]) throws -> [PhoneReport] {
     try connection.rows(HistorySQL.reports, contexts, read: PhoneReport.init(row:))
   }
 
   func unpublished(among events: [EventID]) throws -> Set<EventID> {
     Set(try connection.rows(HistorySQL.unpublished, events) { try $0.next() })
-  }
-
-  func removeHistory(before moment: UnixTime, limit: Int) throws -> Int {
-    try [HistorySQL.removeMutations, .removeBuilds, .removeReports].reduce(0) {
-      try $0 + connection.count($1, moment, limit)
-    }
   }
 }
 

@@ -7,18 +7,6 @@ extension PostgreSQLTransaction {
     try connection.run(OutboxSQL.append, event)
   }
 
-  func hasFreeEvents(now: UnixTime) throws -> Bool {
-    try connection.first(OutboxSQL.hasFree, now, now + OutboxEvent.holdMax) { try $0.next() }
-      ?? false
-  }
-
-  func leaseEvents(atMost count: Int, now: UnixTime, until: UnixTime) throws -> [OutboxEvent] {
-    try connection.rows(
-      OutboxSQL.lease, now, now + OutboxEvent.holdMax, count, until, read: OutboxEvent.init(row:)
-    )
-    .sorted { $0.sequence < $1.sequence }
-  }
-
   func removeEvents(_ sequences: [Int64]) throws {
     guard !sequences.isEmpty else { return }
     try connection.run(OutboxSQL.remove, sequences)

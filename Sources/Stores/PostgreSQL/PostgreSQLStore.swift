@@ -109,7 +109,8 @@ package final class PostgreSQLStore: Store {
     + EndedSQL.texts + FCMSQL.texts
 }
 
-/// What can be done in one transaction; the tables' files say how.
+/// What can be done in one transaction: the tables' files say how, and those of Shared/Steps what
+/// takes the same steps in both stores.
 final class PostgreSQLTransaction: StoreTransaction {
   private var open: Connection?
   let depths: OutboxDepths
@@ -128,3 +129,5 @@ final class PostgreSQLTransaction: StoreTransaction {
 
   func end() { open = nil }
 }
+
+typealias SQLTransaction = PostgreSQLTransaction

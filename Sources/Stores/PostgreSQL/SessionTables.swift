@@ -1,4 +1,3 @@
-import Foundation
 import Pipeline
 import Sessions
 import Vocabulary
@@ -8,23 +7,8 @@ extension PostgreSQLTransaction {
     try connection.first(SessionSQL.one, id, read: Session.init(row:))
   }
 
-  func save(_ session: Session) throws {
-    try connection.run(SessionSQL.save, session)
-    try saveParticipants(of: session)
-    try connection.run(
-      SessionSQL.removeOtherParticipants, session.id, session.participants.map(\.userID))
-  }
-
-  private func saveParticipants(of session: Session) throws {
+  func saveParticipants(of session: Session) throws {
     try connection.run(SessionSQL.saveParticipants, columnsOf: session.participantRows)
-  }
-
-  func replace(_ seen: Session, with next: Session) throws -> Bool {
-    let changed = try connection.count(
-      SessionSQL.replace, next, seen.state, seen.rev, seen.expiresAt)
-    guard changed > 0 else { return false }
-    try saveParticipants(of: next)
-    return true
   }
 
   func liveSessionCount(of user: UserID) throws -> Int {
@@ -41,17 +25,6 @@ extension PostgreSQLTransaction {
 
   func earliestDue() throws -> (expiry: UnixTime?, inKitchenSince: UnixTime?) {
     try connection.first(SessionSQL.earliestDue) { (try $0.next(), try $0.next()) } ?? (nil, nil)
-  }
-
-  func saveAnswers(_ json: Data, of user: UserID, in session: SessionID) throws {
-    try connection.run(SessionSQL.saveAnswers, session, user, JSONText(data: json))
-  }
-
-  func answers(in session: SessionID) throws -> [UserID: Data] {
-    let rows = try connection.rows(SessionSQL.answers, session) { row in
-      (user: try row.next() as UserID, json: try row.next() as JSONText)
-    }
-    return Dictionary(uniqueKeysWithValues: rows.map { ($0.user, $0.json.data) })
   }
 }
 

@@ -3,14 +3,6 @@ import Pushes
 import Vocabulary
 
 extension PostgreSQLTransaction {
-  func save(_ subscription: WebPushSubscription) throws -> WebPushSubscription {
-    let saved = try connection.first(
-      SubscriptionSQL.save, subscription,
-      read: WebPushSubscription.init(row:))
-    guard let saved else { throw StoreError("a subscription that was saved has no row") }
-    return saved
-  }
-
   func unsubscribe(_ endpoint: PushEndpoint, of user: UserID) throws -> Int {
     try connection.count(SubscriptionSQL.remove, endpoint, user)
   }

@@ -3,27 +3,6 @@ import Pushes
 import Vocabulary
 
 extension PostgreSQLTransaction {
-  func register(_ registration: Registration) throws {
-    var arriving = registration
-    // A token names one device. When another user registers it, that phone changed hands, and
-    // pushes meant for the user before must not appear on it.
-    try connection.run(TokenSQL.takeFromOthers, arriving.token, arriving.userID)
-    if arriving.deviceID != nil {
-      arriving.takeNames(from: try removeReplaced(by: arriving))
-    }
-    try connection.run(TokenSQL.register, arriving)
-  }
-
-  private func removeReplaced(by arriving: Registration) throws -> [(
-    contextKey: ContextKey?, activityID: String?
-  )] {
-    try connection.rows(
-      TokenSQL.removeReplaced, arriving.userID, arriving.kind, arriving.deviceID,
-      arriving.bundleID, arriving.attributesType, arriving.token, arriving.contextKey,
-      arriving.activityID
-    ) { (try $0.next(), try $0.next()) }
-  }
-
   func unregister(_ token: PushToken, of user: UserID, kind: TokenKind?, attributesType: String?)
     throws -> Int
   {

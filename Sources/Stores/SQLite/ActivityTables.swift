@@ -22,11 +22,6 @@ extension SQLiteTransaction {
     for state in states where try update.run(state) == 0 { try replace.run(state) }
   }
 
-  func save(_ report: PhoneReport) throws {
-    try connection.run(ActivitySQL.saveReport, report)
-    try saveInHistory(report)
-  }
-
   func dismissed(among contexts: [ContextKey]) throws -> Set<ContextKey> {
     var found: Set<ContextKey> = []
     for context in contexts {

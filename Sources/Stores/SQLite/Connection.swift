@@ -112,10 +112,13 @@ extension Connection: PooledConnection {
 
 extension Connection {
   /// Runs a statement that gives no rows.
-  ///
+  func run<each Value: SQLParameter>(_ sql: some SQLText, _ values: repeat each Value) throws {
+    try prepared(sql).run(repeat each values)
+  }
+
   /// - Returns: how many rows it inserted, changed or removed.
-  @discardableResult
-  func run<each Value: SQLParameter>(_ sql: some SQLText, _ values: repeat each Value) throws -> Int
+  func count<each Value: SQLParameter>(_ sql: some SQLText, _ values: repeat each Value) throws
+    -> Int
   {
     try prepared(sql).run(repeat each values)
   }

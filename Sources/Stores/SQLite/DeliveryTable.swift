@@ -49,7 +49,7 @@ extension SQLiteTransaction {
   }
 
   func removeDeliveries(settledBefore moment: UnixTime, limit: Int) throws -> Int {
-    try connection.run(DeliverySQL.removeOld, moment, limit)
+    try connection.count(DeliverySQL.removeOld, moment, limit)
   }
 }
 

@@ -55,13 +55,8 @@ extension SQLiteTransaction {
     try connection.first(DrivenActivitySQL.one, key, read: Activity.init(row:))
   }
 
-  func save(_ activity: Activity) throws {
-    try connection.run(DrivenActivitySQL.save, activity)
-    try saveRecipients(of: activity)
-  }
-
   /// Nobody is ever removed from the list.
-  private func saveRecipients(of activity: Activity) throws {
+  func saveRecipients(of activity: Activity) throws {
     for recipient in activity.recipients {
       try connection.run(
         DrivenActivitySQL.saveRecipient, activity.key, recipient.userID, activity.updatedAt)
@@ -85,15 +80,6 @@ extension SQLiteTransaction {
 
   func activitiesWithChannelDue(at moment: UnixTime, limit: Int) throws -> [Activity] {
     try connection.rows(DrivenActivitySQL.channelDue, moment, limit, read: Activity.init(row:))
-  }
-
-  func replace(_ seen: Activity, with next: Activity) throws -> Bool {
-    let changed = try connection.run(
-      DrivenActivitySQL.replace, next, seen.state, seen.rev, seen.expiresAt,
-      seen.channel?.dueAt)
-    guard changed > 0 else { return false }
-    try saveRecipients(of: next)
-    return true
   }
 }
 

@@ -35,7 +35,7 @@ extension SQLiteTransaction {
   }
 
   func removeNotifications(createdBefore moment: UnixTime, limit: Int) throws -> Int {
-    try connection.run(EndedSQL.removeNotifications, moment, limit)
+    try connection.count(EndedSQL.removeNotifications, moment, limit)
   }
 }
 

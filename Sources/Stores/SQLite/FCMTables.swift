@@ -41,17 +41,8 @@ extension Migrations {
 }
 
 extension SQLiteTransaction {
-  func register(_ registration: FCMRegistration) throws {
-    if let device = registration.deviceID {
-      try connection.run(
-        FCMSQL.replace, registration.userID, device, registration.packageName,
-        registration.token)
-    }
-    try connection.run(FCMSQL.register, registration)
-  }
-
   func unregister(_ token: FCMToken, of user: UserID) throws -> Int {
-    try connection.run(FCMSQL.remove, token, user)
+    try connection.count(FCMSQL.remove, token, user)
   }
 
   func fcmRegistrations(of users: [UserID]) throws -> [UserID: [FCMRegistration]] {
@@ -75,11 +66,11 @@ extension SQLiteTransaction {
     _ token: FCMToken, because reason: String, unlessRegisteredAfter moment: UnixTime,
     at now: UnixTime
   ) throws -> Bool {
-    try connection.run(FCMSQL.prune, token, moment, now, reason) > 0
+    try connection.count(FCMSQL.prune, token, moment, now, reason) > 0
   }
 
   func restore(_ tokens: [FCMToken], prunedBecause reason: String) throws -> Int {
-    try tokens.reduce(0) { try $0 + connection.run(FCMSQL.restore, $1, reason) }
+    try tokens.reduce(0) { try $0 + connection.count(FCMSQL.restore, $1, reason) }
   }
 
   func deliveredRev(of context: ContextKey, to token: FCMToken) throws -> Int? {
@@ -97,26 +88,10 @@ extension SQLiteTransaction {
     try connection.run(FCMSQL.forget, context, token)
   }
 
-  func fcmRows(_ query: FCMQuery, after place: Int64, limit: Int) throws
-    -> [(place: Int64, row: FCMRow)]
-  {
-    try connection.rows(
-      query.user == nil ? FCMSQL.listed : .listedOfUser, query.user, place, query.isPruned,
-      query.prunedBecause, query.prunedSince, limit
-    ) { (try $0.next(), try FCMRow(row: &$0)) }
-  }
-
   func pruneFCM(
     registeredBefore moment: UnixTime, because reason: String, at now: UnixTime, limit: Int
   ) throws -> Int {
-    try connection.run(FCMSQL.pruneOld, moment, reason, now, limit)
-  }
-
-  func removeFCM(prunedBefore pruned: UnixTime, deliveredBefore delivered: UnixTime, limit: Int)
-    throws -> Int
-  {
-    try connection.run(FCMSQL.removePruned, pruned, limit)
-      + connection.run(FCMSQL.removeDelivered, delivered, limit)
+    try connection.count(FCMSQL.pruneOld, moment, reason, now, limit)
   }
 }
 

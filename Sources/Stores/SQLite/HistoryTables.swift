@@ -74,13 +74,6 @@ extension SQLiteTransaction {
     try connection.rows(HistorySQL.builds, session, read: BuildRecord.init(row:))
   }
 
-  /// Called where a report is saved.
-  func saveInHistory(_ report: PhoneReport) throws {
-    try connection.run(HistorySQL.saveReport, report)
-    try connection.run(
-      HistorySQL.removeReportsBeyond, report.contextKey, PhoneReport.keptMax)
-  }
-
   func reports(of contexts: [ContextKey]) throws -> [PhoneReport] {
     let found = try Set(contexts).sorted().flatMap { context in
       try connection.rows(HistorySQL.reports, context, read: PhoneReport.init(row:))
@@ -94,12 +87,6 @@ extension SQLiteTransaction {
       try events.filter { event in
         try connection.first(HistorySQL.unpublished, event) { try $0.next() as Int } != nil
       })
-  }
-
-  func removeHistory(before moment: UnixTime, limit: Int) throws -> Int {
-    try [HistorySQL.removeMutations, .removeBuilds, .removeReports].reduce(0) {
-      try $0 + connection.run($1, moment, limit)
-    }
   }
 }
 

@@ -3,21 +3,7 @@ import Vocabulary
 
 extension SQLiteTransaction {
   func insert(_ notification: Notification) throws -> Bool {
-    try connection.run(NotificationSQL.insert, notification) > 0
-  }
-
-  func notifications(
-    of user: UserID, before cursor: (createdAt: UnixTime, id: String)?, updatedSince: UnixTime?,
-    limit: Int
-  ) throws -> [Notification] {
-    let place = cursor ?? (UnixTime(milliseconds: .max), "")
-    if let updatedSince {
-      return try connection.rows(
-        NotificationSQL.changed, user, updatedSince, place.createdAt, place.id, limit,
-        read: Notification.init(row:))
-    }
-    return try connection.rows(
-      NotificationSQL.newest, user, place.createdAt, place.id, limit, read: Notification.init(row:))
+    try connection.count(NotificationSQL.insert, notification) > 0
   }
 
   func notification(_ id: String, of user: UserID) throws -> Notification? {
@@ -26,14 +12,6 @@ extension SQLiteTransaction {
 
   func save(_ notification: Notification) throws {
     try connection.run(NotificationSQL.save, notification)
-  }
-
-  func resolve(dedupeKey: String, because reason: String, at moment: UnixTime) throws
-    -> [Notification]
-  {
-    try connection.rows(
-      NotificationSQL.resolve, dedupeKey, reason, moment, read: Notification.init(row:)
-    ).sorted { $0.userID < $1.userID }
   }
 
   func resolvedKeys(among dedupeKeys: [String]) throws -> Set<String> {

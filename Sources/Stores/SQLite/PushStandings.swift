@@ -47,7 +47,7 @@ extension SQLiteTransaction {
       {
         return accepted.rev
       }
-      if try connection.run(StandingSQL.raiseDeliveredRev, accepted.token, accepted.rev) > 0 {
+      if try connection.count(StandingSQL.raiseDeliveredRev, accepted.token, accepted.rev) > 0 {
         return accepted.rev
       }
       return try connection.first(StandingSQL.deliveredRev, accepted.token) {

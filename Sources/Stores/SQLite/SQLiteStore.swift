@@ -79,7 +79,8 @@ extension Connection {
   }
 }
 
-/// What can be done in one transaction; the tables' files say how.
+/// What can be done in one transaction: the tables' files say how, and those of Shared/Steps what
+/// takes the same steps in both stores.
 final class SQLiteTransaction: StoreTransaction {
   private var open: Connection?
 
@@ -95,3 +96,5 @@ final class SQLiteTransaction: StoreTransaction {
 
   func end() { open = nil }
 }
+
+typealias SQLTransaction = SQLiteTransaction

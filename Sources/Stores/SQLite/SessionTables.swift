@@ -1,4 +1,3 @@
-import Foundation
 import Pipeline
 import Sessions
 import Vocabulary
@@ -8,23 +7,8 @@ extension SQLiteTransaction {
     try connection.first(SessionSQL.one, id, read: Session.init(row:))
   }
 
-  func save(_ session: Session) throws {
-    try connection.run(SessionSQL.save, session)
-    try saveParticipants(of: session)
-    try connection.run(
-      SessionSQL.removeOtherParticipants, session.id, session.participants.map(\.userID))
-  }
-
-  private func saveParticipants(of session: Session) throws {
+  func saveParticipants(of session: Session) throws {
     for row in session.participantRows { try connection.run(SessionSQL.saveParticipant, row) }
-  }
-
-  func replace(_ seen: Session, with next: Session) throws -> Bool {
-    let changed = try connection.run(
-      SessionSQL.replace, next, seen.state, seen.rev, seen.expiresAt)
-    guard changed > 0 else { return false }
-    try saveParticipants(of: next)
-    return true
   }
 
   func liveSessionCount(of user: UserID) throws -> Int {
@@ -43,17 +27,6 @@ extension SQLiteTransaction {
     let expiry = try connection.first(SessionSQL.earliestExpiry) { try $0.next() as UnixTime? }
     let since = try connection.first(SessionSQL.longestInKitchen) { try $0.next() as UnixTime? }
     return (expiry ?? nil, since ?? nil)
-  }
-
-  func saveAnswers(_ json: Data, of user: UserID, in session: SessionID) throws {
-    try connection.run(SessionSQL.saveAnswers, session, user, JSONText(data: json))
-  }
-
-  func answers(in session: SessionID) throws -> [UserID: Data] {
-    let rows = try connection.rows(SessionSQL.answers, session) { row in
-      (user: try row.next() as UserID, json: try row.next() as JSONText)
-    }
-    return Dictionary(uniqueKeysWithValues: rows.map { ($0.user, $0.json.data) })
   }
 }
 

@@ -31,16 +31,8 @@ extension Migrations {
 }
 
 extension SQLiteTransaction {
-  func save(_ subscription: WebPushSubscription) throws -> WebPushSubscription {
-    let saved = try connection.first(
-      SubscriptionSQL.save, subscription,
-      read: WebPushSubscription.init(row:))
-    guard let saved else { throw StoreError("a subscription that was saved has no row") }
-    return saved
-  }
-
   func unsubscribe(_ endpoint: PushEndpoint, of user: UserID) throws -> Int {
-    try connection.run(SubscriptionSQL.remove, endpoint, user)
+    try connection.count(SubscriptionSQL.remove, endpoint, user)
   }
 
   func subscriptions(of users: [UserID]) throws -> [UserID: [WebPushSubscription]] {
@@ -65,23 +57,23 @@ extension SQLiteTransaction {
   func prune(_ subscription: WebPushSubscription, because reason: String, at moment: UnixTime)
     throws -> Bool
   {
-    try connection.run(
+    try connection.count(
       SubscriptionSQL.prune, subscription.endpoint, subscription.storedP256dh,
       moment, reason) > 0
   }
 
   func restore(_ ids: [SubscriptionID], prunedBecause reason: String) throws -> Int {
-    try ids.reduce(0) { try $0 + connection.run(SubscriptionSQL.restore, $1, reason) }
+    try ids.reduce(0) { try $0 + connection.count(SubscriptionSQL.restore, $1, reason) }
   }
 
   func markResubscribe(_ subscription: WebPushSubscription, at moment: UnixTime) throws -> Bool {
-    try connection.run(
+    try connection.count(
       SubscriptionSQL.mark, subscription.endpoint, subscription.storedP256dh,
       subscription.vapidKeyID, moment) > 0
   }
 
   func removeSubscriptions(prunedBefore moment: UnixTime, limit: Int) throws -> Int {
-    try connection.run(SubscriptionSQL.removePruned, moment, limit)
+    try connection.count(SubscriptionSQL.removePruned, moment, limit)
   }
 }
 

@@ -18,7 +18,7 @@ extension SQLiteTransaction {
     _ kind: TokenKind, registeredBefore moment: UnixTime, because reason: String, at now: UnixTime,
     limit: Int
   ) throws -> Int {
-    try connection.run(TokenAgeSQL.pruneOld, kind, moment, reason, now, limit)
+    try connection.count(TokenAgeSQL.pruneOld, kind, moment, reason, now, limit)
   }
 
   func unheardStart(of token: PushToken, acceptedBy moment: UnixTime) throws -> Start? {

@@ -1,19 +1,3 @@
-import Pipeline
-import Pushes
-import Vocabulary
-
-extension SQLiteTransaction {
-  func tokenRows(_ query: TokenQuery, after place: Int64, limit: Int) throws
-    -> [(place: Int64, row: TokenRow)]
-  {
-    try connection.rows(
-      query.user == nil ? TokenListingSQL.all : .ofUser, query.user, place, query.kind,
-      query.isPruned, query.prunedBecause, query.prunedSince, limit,
-      query.isUnbound
-    ) { (try $0.next(), try TokenRow(row: &$0)) }
-  }
-}
-
 enum TokenListingSQL: String, SQLText {
   case all = """
     SELECT rowid, token, user_id, kind, context_key, activity_id, attributes_type, environment,

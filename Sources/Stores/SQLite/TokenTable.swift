@@ -3,31 +3,10 @@ import Pushes
 import Vocabulary
 
 extension SQLiteTransaction {
-  func register(_ registration: Registration) throws {
-    var arriving = registration
-    // A token names one device. When another user registers it, that phone changed hands, and
-    // pushes meant for the user before must not appear on it.
-    try connection.run(TokenSQL.takeFromOthers, arriving.token, arriving.userID)
-    if arriving.deviceID != nil {
-      arriving.takeNames(from: try removeReplaced(by: arriving))
-    }
-    try connection.run(TokenSQL.register, arriving)
-  }
-
-  private func removeReplaced(by arriving: Registration) throws -> [(
-    contextKey: ContextKey?, activityID: String?
-  )] {
-    try connection.rows(
-      TokenSQL.removeReplaced, arriving.userID, arriving.kind, arriving.deviceID,
-      arriving.bundleID, arriving.attributesType, arriving.token, arriving.contextKey,
-      arriving.activityID
-    ) { (try $0.next(), try $0.next()) }
-  }
-
   func unregister(_ token: PushToken, of user: UserID, kind: TokenKind?, attributesType: String?)
     throws -> Int
   {
-    try connection.run(TokenSQL.unregister, token, user, kind, attributesType)
+    try connection.count(TokenSQL.unregister, token, user, kind, attributesType)
   }
 
   func updateTokens(of contexts: [ContextKey]) throws -> [ContextKey: [Registration]] {
@@ -66,11 +45,11 @@ extension SQLiteTransaction {
   func prune(_ token: PushToken, because reason: String, unlessRegisteredAfter moment: UnixTime)
     throws -> Int
   {
-    try connection.run(TokenSQL.prune, token, reason, moment)
+    try connection.count(TokenSQL.prune, token, reason, moment)
   }
 
   func restore(_ tokens: [PushToken], prunedBecause reason: String) throws -> Int {
-    try tokens.reduce(0) { try $0 + connection.run(TokenSQL.restore, $1, reason) }
+    try tokens.reduce(0) { try $0 + connection.count(TokenSQL.restore, $1, reason) }
   }
 
   func moveToken(_ token: PushToken, to environment: PushEnvironment) throws {
@@ -78,7 +57,7 @@ extension SQLiteTransaction {
   }
 
   func removeRegistrations(prunedBefore moment: UnixTime, limit: Int) throws -> Int {
-    try connection.run(TokenSQL.removePruned, moment, limit)
+    try connection.count(TokenSQL.removePruned, moment, limit)
   }
 
   func contextKey(ofActivity activityID: String, of user: UserID) throws -> ContextKey? {

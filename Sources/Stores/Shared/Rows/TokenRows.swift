@@ -22,14 +22,6 @@ extension Registration: StoredRow {
       bundleID: try row.next(), deviceID: try row.next(), frequentPushesEnabled: try row.next(),
       registeredAt: try row.next(), provenAt: try row.next())
   }
-
-  /// A phone that reports a rotated token by one name only stays bound by the other.
-  mutating func takeNames(from replaced: [(contextKey: ContextKey?, activityID: String?)]) {
-    for names in replaced {
-      contextKey = contextKey ?? names.contextKey
-      activityID = activityID ?? names.activityID
-    }
-  }
 }
 
 extension TokenRow {
