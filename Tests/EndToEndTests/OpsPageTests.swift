@@ -21,12 +21,13 @@ extension EndToEnd {
 
     private var url: String { "\(installation.adminURL(of: .ops))/ops" }
 
-    private func bury(_ id: String, _ error: String) throws {
+    private func bury(_ id: String, _ error: String, filling: Int = 0) throws {
       let host = installation.broker.virtualHost
       try installation.broker.manage(
         "POST", "/api/exchanges/\(host)/dead/publish",
         #"""
-        {"routing_key": "apns", "payload": "{\"aps\":{}}", "payload_encoding": "string",
+        {"routing_key": "apns", "payload_encoding": "string",
+         "payload": "{\"aps\":{},\"x\":\"\#(String(repeating: "x", count: filling))\"}",
          "properties": {"message_id": "\#(id)", "type": "push.update", "delivery_mode": 2,
           "headers": {"x-token": "\#(Self.token)", "x-attempt": 7, "x-origin-queue": "apns",
            "x-last-error": "\#(error)", "x-first-failed-at": 1781787600000}}}
@@ -121,6 +122,16 @@ extension EndToEnd {
       #expect(page.becomes(counts, ["1"]))
       #expect(try installation.messages(in: "apns").count == 3)
       #expect(try page.value("window.trouble") == [])
+    }
+
+    @Test func `A letter of any length is shown as far as a page can show it`() throws {
+      try bury("long", "too long", filling: 300_000)
+      try installation.start(.ops)
+      let shown = try deadLetters()["groups"]?.elements.first?["shown"]?.elements.first?["text"]
+      let text = try #require(shown?.text)
+      #expect(text.utf8.count < 20_000)
+      #expect(text.contains("too long"))
+      #expect(text.hasSuffix("…\nlockstep dead show has the rest"))
     }
 
     @Test func `No other site can look or send back`() throws {

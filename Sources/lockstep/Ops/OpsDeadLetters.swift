@@ -12,6 +12,10 @@ struct OpsDeadLetters: Sendable {
   private static let lookedAtMax = 5000
   /// Of one group that can be read on the page.
   private static let shownMax = 5
+  /// Of the text of each, in bytes: a body may have 16 MiB.
+  private static let textBytesMax = 16 * 1024
+  /// Of all texts together, in bytes: what no page could show is not shown.
+  private static let textsBytesMax = 4 * 1024 * 1024
 
   private let topology: Topology
   private let address: BrokerAddress
@@ -43,13 +47,14 @@ struct OpsDeadLetters: Sendable {
   func look() throws -> JSONValue {
     var groups = DeadLetterGroups()
     var shown: [Key: [JSONValue]] = [:]
+    var room = Self.textsBytesMax
     let unseen = try walk(stage: nil) { letter, stage in
       groups.add(letter, stage: stage)
       let key = Key(stage: stage, reason: letter.foldedReason)
-      if shown[key, default: []].count < Self.shownMax {
-        let one = ShownDeadLetter(letter, stage: stage, topology: topology)
-        shown[key, default: []].append(
-          ["id": .string(letter.message.id), "text": .string(one.text)])
+      if shown[key, default: []].count < Self.shownMax, room > 0 {
+        let text = Self.cut(ShownDeadLetter(letter, stage: stage, topology: topology).text)
+        room -= text.utf8.count
+        shown[key, default: []].append(["id": .string(letter.message.id), "text": .string(text)])
       }
       return .keep
     }.unseen
@@ -63,6 +68,12 @@ struct OpsDeadLetters: Sendable {
       ]
     }
     return ["groups": .array(list), "unseen": .integer(Int64(unseen))]
+  }
+
+  private static func cut(_ text: String) -> String {
+    guard text.utf8.count > textBytesMax else { return text }
+    return String(decoding: text.utf8.prefix(textBytesMax), as: UTF8.self)
+      + "…\nlockstep dead show has the rest"
   }
 
   // MARK: Replay
