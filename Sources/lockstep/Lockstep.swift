@@ -5,6 +5,14 @@ import Vocabulary
 /// The command: finds the subcommand, runs it, and ends with a code of sysexits.
 enum Lockstep {
   static func run(_ words: [String], environment: [String: String]) -> ExitCode {
+    let code = attempt(words, environment)
+    // What cannot be written `print` drops without a word: half a file would look like a whole one.
+    guard fflush(nil) != 0, errno != EPIPE, code == .ok else { return code }
+    StandardStream.error.write("lockstep: standard output: \(String(cString: strerror(errno)))\n")
+    return .unavailable
+  }
+
+  private static func attempt(_ words: [String], _ environment: [String: String]) -> ExitCode {
     do {
       guard let name = words.first, !["help", "--help", "-h"].contains(name) else {
         print(Help.overview)

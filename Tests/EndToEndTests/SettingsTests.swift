@@ -7,6 +7,19 @@ extension EndToEnd {
   @Suite struct SettingsTests {
     private static let roles = ["api", "payload-builder", "apns-sender", "notifier", "run"]
 
+    @Test(arguments: ["help", "topology export"])
+    func `Output that no disk took is no success`(words: String) throws {
+      let environment = [
+        "LOCKSTEP": Programs.lockstep.path(percentEncoded: false),
+        "LOCKSTEP_QUEUES_FILE": Programs.queuesFile.path(percentEncoded: false),
+      ]
+      let outcome = try Programs.run(
+        URL(filePath: "/bin/sh"), ["-c", "\"$LOCKSTEP\" \(words) >/dev/full"],
+        environment: environment)
+      #expect(outcome.code == 69)
+      #expect(outcome.errors == "lockstep: standard output: No space left on device\n")
+    }
+
     @Test(arguments: roles)
     func `All problems with settings are named at once`(role: String) throws {
       let outcome = try Programs.lockstep(
