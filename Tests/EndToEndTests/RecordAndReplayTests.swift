@@ -246,6 +246,10 @@ extension EndToEnd {
         (["replay", path("none"), "--max"], 66, "cannot be opened"),
         (["record"], 64, "record wants --to F.jsonl.gz"),
         (["generate", "--to", path("g"), "--people", "1"], 64, "--people 1: want a whole number"),
+        (
+          ["generate", "--to", path("g"), "--begin", "9999-12-31T23:00:00Z"], 64,
+          "--begin 9999-12-31T23:00:00Z: want a moment"
+        ),
       ]
       for (arguments, code, text) in cases {
         let outcome = try Programs.run(

@@ -28,7 +28,9 @@ enum GenerateCommand {
       throw CommandFailure(.usage, "generate wants --to F.jsonl.gz")
     }
     let begin = options["begin"] ?? beginDefault
-    guard let moment = UnixTime(begin) else {
+    // Up to its end a year has four digits, as a session's day is written.
+    guard let moment = UnixTime(begin), UnixTime((moment + .seconds(2 * 86_400)).rfc3339) != nil
+    else {
       throw CommandFailure(.usage, "--begin \(begin): want a moment as \(beginDefault)")
     }
     var plan = Evening.Plan(begin: moment)
