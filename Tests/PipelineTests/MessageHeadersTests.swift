@@ -27,12 +27,12 @@ import Testing
     #expect(MessageHeaders(one.dictionary) == one)
   }
 
-  @Test func `names that only look alike can be kept and shown`() throws {
+  @Test func `names that only look alike can be kept and shown`() {
     var headers: MessageHeaders = ["\u{E9}": 1]
     headers["e\u{301}"] = 2
     #expect(headers.count == 2)
     #expect(headers.dictionary.count == 1)
-    #expect(try MessageHeaders(json: headers.json)["\u{E9}"] == 1)
+    #expect(MessageHeaders(headers.dictionary)["\u{E9}"] == 1)
   }
 
   @Test func `what is filtered keeps its values`() {

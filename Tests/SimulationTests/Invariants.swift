@@ -52,8 +52,7 @@ struct Invariants {
     var expiries: [SessionID: Int] = [:]
     for stored in world.ledger.events {
       let id = stored.message.id
-      let isSession = SessionEventType(typeName: stored.routingKey) != nil
-      for stage in isSession ? [StageName.build, .notify] : [.build] {
+      for stage in world.broker.stages(boundTo: stored.routingKey) {
         let place = Ledger.Place(stage: stage, message: id)
         if ends.removeValue(forKey: place) == nil {
           found.append("lost: \(stored.routingKey) never came to an end at \(stage.rawValue)")

@@ -196,8 +196,7 @@ package final class FakeBroker {
     let isBound = !unboundExchanges.contains(outgoing.exchange)
     if outgoing.exchange == routes.eventsExchange {
       guard isBound else { return [] }
-      let taking = bindings.filter { $0.value.contains { topic($0, matches: key) } }
-        .map { routes[$0.key].queue }.sorted()
+      let taking = stages(boundTo: key).map { routes[$0].queue }.sorted()
       // The alternate exchange takes what no queue is bound to.
       return taking.isEmpty ? ["unroutable"] : taking
     }
@@ -209,6 +208,11 @@ package final class FakeBroker {
       return isBound && isKnown ? ["dead.\(key)"] : []
     }
     return nil
+  }
+
+  /// The stages that take events with this key.
+  package func stages(boundTo key: String) -> [StageName] {
+    StageName.allCases.filter { bindings[$0]?.contains { topic($0, matches: key) } ?? false }
   }
 
   private func topic(_ pattern: String, matches key: String) -> Bool {

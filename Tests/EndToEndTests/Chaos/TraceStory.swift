@@ -1,4 +1,5 @@
 import Pipeline
+import Vocabulary
 
 extension LedgerCheck.Trace {
   /// Line by line what the store keeps, for whoever looks for the fault in it.
