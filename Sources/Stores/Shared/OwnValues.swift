@@ -53,52 +53,48 @@ extension Identifier: SQLValue {
   }
 }
 
-extension PushToken: SQLValue {
-  static var type: SQLType { .text }
+// MARK: Text of a form
 
-  func write(to columns: inout some ColumnWriter) { columns.text(hex) }
-
-  static func read(_ column: some SQLColumn) throws -> PushToken {
-    let text = try column.text()
-    do {
-      return try PushToken(hex: text)
-    } catch {
-      throw column.unreadable("a token: it \(error)")
-    }
-  }
+/// A value that not every text is.
+protocol CheckedText: SQLValue {
+  /// `a token`.
+  static var name: String { get }
+  init(checking text: String) throws
+  var text: String { get }
 }
 
-extension FCMToken: SQLValue {
+extension CheckedText {
   static var type: SQLType { .text }
 
   func write(to columns: inout some ColumnWriter) { columns.text(text) }
 
-  static func read(_ column: some SQLColumn) throws -> FCMToken {
+  static func read(_ column: some SQLColumn) throws -> Self {
     let text = try column.text()
     do {
-      return try FCMToken(text)
+      return try Self(checking: text)
     } catch {
-      throw column.unreadable("an FCM token: it \(error)")
+      throw column.unreadable("\(name): it \(error)")
     }
   }
 }
 
-extension PushEndpoint: SQLValue {
-  static var type: SQLType { .text }
-
-  func write(to columns: inout some ColumnWriter) { columns.text(text) }
-
-  static func read(_ column: some SQLColumn) throws -> PushEndpoint {
-    let text = try column.text()
-    do {
-      return try PushEndpoint(text)
-    } catch {
-      throw column.unreadable("an endpoint: it \(error)")
-    }
-  }
+extension PushToken: CheckedText {
+  static var name: String { "a token" }
+  init(checking text: String) throws { try self.init(hex: text) }
+  var text: String { hex }
 }
 
-// MARK: Words
+extension FCMToken: CheckedText {
+  static var name: String { "an FCM token" }
+  init(checking text: String) throws { try self.init(text) }
+}
+
+extension PushEndpoint: CheckedText {
+  static var name: String { "an endpoint" }
+  init(checking text: String) throws { try self.init(text) }
+}
+
+// MARK: Words of a list
 
 extension SQLValue where Self: RawRepresentable, RawValue == String {
   static var type: SQLType { .text }
