@@ -19,9 +19,8 @@ final class ConnectionPool<Connection: PooledConnection>: Sendable {
   private let free: DispatchSemaphore
   private let idle = Mutex<[Connection]>([])
 
-  /// A pool of `limit` connections at most; `open` makes one when none is idle.
-  ///
-  /// - Parameter wait_ms: how long a borrower waits for a connection.
+  /// A pool of `limit` connections at most; `open` makes one when none is idle. `wait_ms`: how long
+  /// a borrower waits for one.
   init(limit: Int, wait_ms: Int = 10_000, open: @escaping @Sendable () throws -> Connection) {
     self.limit = limit
     self.wait_ms = wait_ms

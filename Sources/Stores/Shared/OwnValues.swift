@@ -20,7 +20,8 @@ struct JSONText: SQLValue {
     JSONText(data: try column.utf8())
   }
 
-  /// - Parameter name: of the value, `a stored session`.
+  /// The value; `name` says of what, `a stored session`.
+  ///
   /// - Throws: ``StoreError`` when it is JSON of something else.
   func decoded<Value: Decodable>(_ name: String) throws -> Value {
     do {

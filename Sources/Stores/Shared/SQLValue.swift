@@ -111,9 +111,8 @@ extension SQLRow {
     try Value.read(nextColumn())
   }
 
-  /// The next column, which holds JSON of a `Value`.
+  /// The next column, which holds JSON of a `Value`. `name`: the value's, `a stored session`.
   ///
-  /// - Parameter name: of the value, `a stored session`.
   /// - Throws: ``StoreError`` when it holds something else.
   mutating func decoded<Value: Decodable>(_ name: String) throws -> Value {
     try (next() as JSONText).decoded(name)
