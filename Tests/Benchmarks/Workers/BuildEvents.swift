@@ -13,29 +13,42 @@ struct BuildEvents {
   static let sessions = 1000
   /// Of one publish, confirmed together.
   private static let window = 500
+  /// How often messages are offered again to a broker that holds its publishers, each half second.
+  private static let heldMax = 240
   private static let limits = SessionLimits(ttl: .seconds(7200))
 
   /// Puts events `numbers` into the builder's queue; those before them count as published.
   static func publish(_ numbers: Range<Int>, to address: BrokerAddress, _ topology: Topology) throws
   {
+    var all = try (0..<sessions).map(first)
+    func advance(to number: Int) throws -> Change {
+      let place = number % sessions
+      if number >= sessions { all[place] = try next(all[place]) }
+      return all[place]
+    }
+    // Before the connection is there: nothing keeps it alive meanwhile.
+    for number in 0..<numbers.lowerBound { _ = try advance(to: number) }
     let publisher = RabbitMQPublisher(
       address, name: "bench-filler", time: SystemTime(), log: .discarding)
     try publisher.open()
     let route = topology.routes[.build]
-    var all = try (0..<sessions).map(first)
     var waiting: [OutgoingMessage] = []
-    for number in 0..<numbers.upperBound {
-      let place = number % sessions
-      if number >= sessions { all[place] = try next(all[place]) }
-      guard numbers.contains(number) else { continue }
-      let message = event(all[place]).message
+    for number in numbers {
+      let message = event(try advance(to: number)).message
       waiting.append(
         OutgoingMessage(exchange: route.exchange, routingKey: route.routingKey, message: message))
       guard waiting.count == window || number + 1 == numbers.upperBound else { continue }
-      guard try publisher.publish(waiting).allSatisfy({ $0 == .confirmed }) else {
-        throw TransportBench.Refused(description: "the queue did not take all events")
+      for attempt in 0... {
+        let outcomes = try publisher.publish(waiting)
+        waiting = zip(waiting, outcomes).filter { $1 != .confirmed }.map(\.0)
+        guard let other = outcomes.first(where: { $0 != .confirmed }) else { break }
+        // A broker that is low on memory takes them once a worker has made room.
+        guard case .held = other, attempt < heldMax else {
+          throw TransportBench.Refused(
+            description: "up to event \(number) the queue did not take all: \(other)")
+        }
+        Poll.wait([], atMost: .milliseconds(500))
       }
-      waiting = []
     }
     publisher.close()
   }
