@@ -39,7 +39,7 @@ extension EndToEnd {
 
       try play.decide()
       try installation.expectAllArrived(sessions: 5)
-      try installation.expectEachEventOnce(play)
+      try installation.expectEachEventOnce(play, died: true)
       try crew.dismissAll()
     }
 
