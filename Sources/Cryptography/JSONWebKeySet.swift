@@ -24,8 +24,7 @@ package struct JSONWebKeySet: Sendable {
     do {
       value = try JSONValue(parsing: data)
     } catch {
-      // The parser's own message could quote a key.
-      throw JSONWebKeySetError(["is not JSON"])
+      throw JSONWebKeySetError(["is not JSON: \(error)"])
     }
     guard case .array(let members)? = value["keys"], (1...Self.keysMax).contains(members.count)
     else {

@@ -32,6 +32,8 @@ package struct DecodingProblem: Error, Hashable, Sendable, CustomStringConvertib
     case .typeMismatch(let type, let context):
       let found = context.debugDescription.found.map { "is \($0), want" } ?? "is not"
       return (context.codingPath, "\(found) \(name(of: type))")
+    case .dataCorrupted(let context) where context.underlyingError is JSONMalformed:
+      return ([], "is not JSON: \(context.debugDescription)")
     case .dataCorrupted(let context) where context.codingPath.isEmpty:
       // Foundation says no more of a number that the type cannot hold.
       return ([], "is not JSON, or a number in it does not fit")

@@ -95,9 +95,20 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 extension JSONValue {
   /// Reads JSON text.
   ///
-  /// - Throws: `DecodingError` when `data` is not JSON.
-  package init(parsing data: Data) throws {
+  /// - Throws: ``JSONMalformed``.
+  package init(parsing data: Data) throws(JSONMalformed) {
     self = try JSONReader.read(data)
+  }
+
+  /// Reads JSON text, and refuses an object in which a name stands twice: one of the two would be
+  /// dropped without a word.
+  ///
+  /// - Returns: the value, and the bytes of each member's value when it is an object: as they came.
+  /// - Throws: ``JSONMalformed``.
+  package static func parsingStrictly(_ data: Data) throws(JSONMalformed) -> (
+    value: JSONValue, members: [String: Data]
+  ) {
+    try JSONReader.readStrictly(data)
   }
 
   /// Compact JSON text, keys sorted, slashes not escaped.
@@ -123,7 +134,14 @@ package enum JSON {
   /// - Throws: `DecodingError`; ``DecodingProblem`` puts it in words.
   package static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
   {
-    try decode(type, from: JSONReader.read(data))
+    let value: JSONValue
+    do throws(JSONMalformed) {
+      value = try JSONReader.read(data)
+    } catch {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: [], debugDescription: "\(error)", underlyingError: error))
+    }
+    return try decode(type, from: value)
   }
 
   /// Makes a `Value` of JSON that is read already.

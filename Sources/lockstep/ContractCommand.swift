@@ -66,7 +66,7 @@ enum ContractCommand {
     } catch let complaint as Reading.Complaint {
       throw CommandFailure(.noInput, "\(path): \(complaint)")
     } catch {
-      throw CommandFailure(.configuration, "\(path): is not JSON")
+      throw CommandFailure(.configuration, "\(path): is not JSON: \(error)")
     }
   }
 

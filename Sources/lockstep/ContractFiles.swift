@@ -47,7 +47,7 @@ enum ContractFiles {
     do {
       text = try JSONValue(parsing: data)
     } catch {
-      throw Reading.Complaint("is not JSON")
+      throw Reading.Complaint("is not JSON: \(error)")
     }
     return try DeclaredContract(reading: text)
   }

@@ -47,8 +47,8 @@ private func problem(inDocument text: String) throws -> DecodingProblem {
   }
 
   @Test(arguments: [
-    ("", "the document is not JSON, or a number in it does not fit"),
-    ("{", "the document is not JSON, or a number in it does not fit"),
+    ("", "the document is not JSON: the text ends too early at byte 0"),
+    (#"{"data" 1}"#, "the document is not JSON: no colon after a name at byte 8"),
     ("3", "the document is a number, want an object"),
     ("{}", "data is missing"),
   ])

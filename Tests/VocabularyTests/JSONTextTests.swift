@@ -258,10 +258,14 @@ import Vocabulary
   @Test(arguments: [
     #""\ud83c""#, #""\ud83cx""#, #""\udf73""#, #""\u+123""#, #""\x""#, "\"\n\"", "01", "1.", ".5",
     "-", "+1", "1e", "[1,]", "{\"a\":1,}", "{\"a\"}", "{a:1}", "[1 2]", "nulll", "\"", "\"\\",
-    "[", "{", "1e400", "NaN",
+    "[", "{", "1e400", "NaN", "", " ", #""\u12""#, "tru e", "- 1", "1 2", "{} {}", "\u{FEFF}{}",
+    "'a'",
   ])
   func `what RFC 8259 does not know is refused`(text: String) throws {
-    let error = #expect(throws: DecodingError.self) { try JSONValue(parsing: Data(text.utf8)) }
+    #expect(throws: JSONMalformed.self) { try JSONValue(parsing: Data(text.utf8)) }
+    let error = #expect(throws: DecodingError.self) {
+      try JSON.decode(JSONValue.self, from: Data(text.utf8))
+    }
     #expect(try DecodingProblem(#require(error)).path.isEmpty)
   }
 
@@ -269,7 +273,9 @@ import Vocabulary
     for bytes: [UInt8] in [
       [0x22, 0xFF, 0x22], [0x22, 0xC3, 0x22], [0x22, 0x5C, 0x6E, 0xFF, 0x22],
     ] {
-      #expect(throws: DecodingError.self) { try JSONValue(parsing: Data(bytes)) }
+      #expect(throws: JSONMalformed(offset: 1, reason: "a string is not UTF-8")) {
+        try JSONValue(parsing: Data(bytes))
+      }
     }
   }
 

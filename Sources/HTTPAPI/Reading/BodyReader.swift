@@ -31,23 +31,23 @@ struct BodyReader {
   ///
   /// - Throws: 400 when it is missing, no JSON or no object; 415 when the request names another
   ///   content type.
-  init(body: Data, contentType: String?) throws(Problem) {
-    guard !body.isEmpty else {
+  init(body text: Data, contentType: String?) throws(Problem) {
+    guard !text.isEmpty else {
       throw .malformedBody("The body is missing, want a JSON object.")
     }
     if let contentType, !isJSON(contentType) {
       throw .unsupportedMediaType(given: contentType)
     }
-    let document: StrictJSON.Document
+    let body: (value: JSONValue, members: [String: Data])
     do {
-      document = try StrictJSON.read(body)
+      body = try JSONValue.parsingStrictly(text)
     } catch {
       throw .malformedBody("The body is not JSON: \(error).")
     }
-    guard case .object(let members) = document.value else {
-      throw .malformedBody("The body is \(document.value.typeName), want an object.")
+    guard case .object(let members) = body.value else {
+      throw .malformedBody("The body is \(body.value.typeName), want an object.")
     }
-    self.init(members, raw: document.members)
+    self.init(members, raw: body.members)
   }
 
   /// - Throws: 422 naming every field that is wrong or unknown.

@@ -101,18 +101,18 @@ extension Event {
       throw UnreadableEvent(
         description: "the body has \(message.body.count) bytes, want at most \(bodyBytesMax)")
     }
-    return try readable { try JSONValue(parsing: message.body) }
+    do {
+      return try JSONValue(parsing: message.body)
+    } catch {
+      throw UnreadableEvent(description: "the document is not JSON: \(error)")
+    }
   }
 
   private static func decoded<Body: Decodable>(_ type: Body.Type, from document: JSONValue)
     throws(UnreadableEvent) -> Body
   {
-    try readable { try JSON.decode(type, from: document) }
-  }
-
-  private static func readable<Read>(_ read: () throws -> Read) throws(UnreadableEvent) -> Read {
     do {
-      return try read()
+      return try JSON.decode(type, from: document)
     } catch let error as DecodingError {
       throw UnreadableEvent(description: "\(DecodingProblem(error))")
     } catch {

@@ -18,9 +18,11 @@ package struct ServiceAccount: Sendable {
 
   /// - Throws: ``ServiceAccountError`` naming the member that is missing or wrong, never its value.
   package init(json: Data) throws(ServiceAccountError) {
-    guard let value = try? JSONValue(parsing: json), case .object = value else {
-      // What the parser would say quotes the text, which holds a private key.
-      throw ServiceAccountError(description: "is no JSON object; want a service account's file")
+    let value: JSONValue
+    do {
+      value = try JSONValue(parsing: json)
+    } catch {
+      throw ServiceAccountError(description: "is not JSON: \(error); want a service account's file")
     }
     func text(_ name: String) throws(ServiceAccountError) -> String {
       guard case .string(let text)? = value[name], !text.isEmpty else {

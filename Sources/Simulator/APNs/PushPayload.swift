@@ -15,7 +15,7 @@ package struct PushPayload: Hashable, Sendable {
     do {
       root = try JSONValue(parsing: Data(body))
     } catch {
-      throw Finding.Failure(.json, "the body is not JSON")
+      throw Finding.Failure(.json, "the body is not JSON: \(error)")
     }
     guard case .object(var members) = root else {
       throw Finding.Failure(.json, "the body is \(root.typeName), want an object")

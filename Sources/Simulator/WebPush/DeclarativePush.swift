@@ -28,7 +28,7 @@ package struct DeclarativePush: Hashable, Sendable {
     do {
       json = try JSONValue(parsing: Data(plaintext))
     } catch {
-      throw Finding.Failure(.declarative, "the plaintext is not JSON")
+      throw Finding.Failure(.declarative, "the plaintext is not JSON: \(error)")
     }
     guard json["web_push"] == Self.magic else {
       throw Self.failure("web_push", json["web_push"], want: "the number 8030")

@@ -193,3 +193,22 @@ private struct JSONElements: UnkeyedDecodingContainer {
     return JSONDecoding(value: elements[currentIndex], path: here)
   }
 }
+
+/// A member's name or an element's place, on the way to a value.
+struct JSONKey: CodingKey {
+  let stringValue: String
+  let intValue: Int?
+
+  init(_ name: String) {
+    stringValue = name
+    intValue = nil
+  }
+
+  init(_ place: Int) {
+    stringValue = "\(place)"
+    intValue = place
+  }
+
+  init?(stringValue: String) { self.init(stringValue) }
+  init?(intValue: Int) { self.init(intValue) }
+}

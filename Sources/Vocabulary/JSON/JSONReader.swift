@@ -1,33 +1,78 @@
 import Foundation
 
+/// Why a text is not JSON, or not JSON that is read here, and where. Quotes no value: texts hold
+/// keys.
+package struct JSONMalformed: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Of the byte at which it shows, from 0.
+  package let offset: Int
+  /// `no colon after a name`
+  package let reason: String
+
+  package init(offset: Int, reason: String) {
+    self.offset = offset
+    self.reason = reason
+  }
+
+  /// `no colon after a name at byte 5`
+  package var description: String { "\(reason) at byte \(offset)" }
+}
+
 /// Reads one JSON text (RFC 8259), in UTF-8, into values: one walk over the bytes, which costs a
-/// fraction of what Foundation's reader does. Of two members of one name the first counts.
+/// fraction of what Foundation's reader does.
 struct JSONReader {
+  /// What becomes of an object in which a name stands twice.
+  enum NameRule {
+    /// As most readers do it.
+    case firstCounts
+    case noneTwice
+  }
+
   private let bytes: UnsafeBufferPointer<UInt8>
+  private let nameRule: NameRule
   private var place = 0
   /// In how many arrays and objects the next value lies.
   private var depth = 0
-  /// The member or element of the document that is being read, for errors.
-  private var outermost: (any CodingKey)?
+  /// Where the values of the outermost object lie, if that is what the text is.
+  private var outermost: [String: Range<Int>] = [:]
 
-  /// - Throws: `DecodingError`: `dataCorrupted`, of the whole document when it is not JSON.
-  static func read(_ text: Data) throws(DecodingError) -> JSONValue {
+  static func read(_ text: Data) throws(JSONMalformed) -> JSONValue {
+    try read(text, .firstCounts).value
+  }
+
+  /// Reads a text in which no name may stand twice in an object.
+  ///
+  /// - Returns: the value, and the bytes of each member's value when it is an object: as they came.
+  static func readStrictly(_ text: Data) throws(JSONMalformed) -> (
+    value: JSONValue, members: [String: Data]
+  ) {
+    let (value, members) = try read(text, .noneTwice)
+    return (value, members.mapValues { Data(text.dropFirst($0.lowerBound).prefix($0.count)) })
+  }
+
+  private static func read(_ text: Data, _ nameRule: NameRule) throws(JSONMalformed) -> (
+    value: JSONValue, members: [String: Range<Int>]
+  ) {
     let result = text.withUnsafeBytes { bytes in
-      Result<JSONValue, DecodingError> { () throws(DecodingError) in
-        var reader = JSONReader(bytes: bytes.bindMemory(to: UInt8.self))
+      Result { () throws(JSONMalformed) in
+        var reader = JSONReader(bytes: bytes.bindMemory(to: UInt8.self), nameRule: nameRule)
         let value = try reader.value()
         reader.skipBlanks()
-        guard reader.place == reader.bytes.count else { throw reader.malformed }
-        return value
+        guard reader.place == reader.bytes.count else {
+          throw reader.malformed("more than one value")
+        }
+        return (value, reader.outermost)
       }
     }
     return try result.get()
   }
 
-  private init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+  private init(bytes: UnsafeBufferPointer<UInt8>, nameRule: NameRule) {
+    self.bytes = bytes
+    self.nameRule = nameRule
+  }
 
-  private var malformed: DecodingError {
-    .dataCorrupted(.init(codingPath: [], debugDescription: "not JSON at byte \(place)"))
+  private func malformed(_ reason: String) -> JSONMalformed {
+    JSONMalformed(offset: place, reason: place < bytes.count ? reason : "the text ends too early")
   }
 
   private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
@@ -44,19 +89,17 @@ struct JSONReader {
     return true
   }
 
-  private mutating func take(word: StaticString) throws(DecodingError) {
+  private mutating func take(word: StaticString) throws(JSONMalformed) {
     let rest = UnsafeBufferPointer(rebasing: bytes[place...])
-    guard word.withUTF8Buffer({ rest.starts(with: $0) }) else { throw malformed }
+    guard word.withUTF8Buffer({ rest.starts(with: $0) }) else { throw malformed("no JSON value") }
     place += word.utf8CodeUnitCount
   }
 
   /// Blanks, and the value behind them.
-  private mutating func value() throws(DecodingError) -> JSONValue {
+  private mutating func value() throws(JSONMalformed) -> JSONValue {
     guard depth <= JSONValue.depthMax else {
-      throw .dataCorrupted(
-        .init(
-          codingPath: outermost.map { [$0] } ?? [],
-          debugDescription: "nested deeper than \(JSONValue.depthMax) levels"))
+      throw JSONMalformed(
+        offset: place, reason: "nested deeper than \(JSONValue.depthMax) levels")
     }
     skipBlanks()
     switch next {
@@ -76,31 +119,45 @@ struct JSONReader {
     }
   }
 
-  private mutating func object() throws(DecodingError) -> [String: JSONValue] {
+  private mutating func object() throws(JSONMalformed) -> [String: JSONValue] {
     place += 1
     depth += 1
     defer { depth -= 1 }
     skipBlanks()
     if take("}") { return [:] }
     // Counted before they are kept: a dictionary that grows hashes all it holds again.
-    var found: [(name: String, value: JSONValue)] = []
+    var found: [(name: String, at: Int, value: JSONValue)] = []
     repeat {
       skipBlanks()
+      let start = place
       let name = try string()
-      if depth == 1 { outermost = JSONKey(name) }
       skipBlanks()
-      guard take(":") else { throw malformed }
-      found.append((name, try value()))
+      guard take(":") else { throw malformed("no colon after a name") }
+      skipBlanks()
+      let valueStart = place
+      found.append((name, start, try value()))
+      if depth == 1, nameRule == .noneTwice { outermost[name] = valueStart..<place }
       skipBlanks()
     } while take(",")
-    guard take("}") else { throw malformed }
+    guard take("}") else { throw malformed("no comma or closing brace after a member") }
     var members = [String: JSONValue](minimumCapacity: found.count)
     // Backwards, so that the first of one name is what stays.
-    for (name, value) in found.reversed() { members[name] = value }
+    for (name, _, value) in found.reversed() { members[name] = value }
+    if nameRule == .noneTwice, members.count < found.count { throw Self.nameTwice(in: found) }
     return members
   }
 
-  private mutating func array() throws(DecodingError) -> [JSONValue] {
+  private static func nameTwice(
+    in found: [(name: String, at: Int, value: JSONValue)]
+  ) -> JSONMalformed {
+    var names: Set<String> = []
+    for (name, start, _) in found where !names.insert(name).inserted {
+      return JSONMalformed(offset: start, reason: "the name \"\(name.prefix(40))\" stands twice")
+    }
+    preconditionFailure("fewer names than members, and none twice")
+  }
+
+  private mutating func array() throws(JSONMalformed) -> [JSONValue] {
     place += 1
     depth += 1
     defer { depth -= 1 }
@@ -108,11 +165,10 @@ struct JSONReader {
     if take("]") { return [] }
     var found: [JSONValue] = []
     repeat {
-      if depth == 1 { outermost = JSONKey(found.count) }
       found.append(try value())
       skipBlanks()
     } while take(",")
-    guard take("]") else { throw malformed }
+    guard take("]") else { throw malformed("no comma or closing bracket after an element") }
     return found
   }
 }
@@ -120,14 +176,14 @@ struct JSONReader {
 // MARK: Numbers and strings
 
 extension JSONReader {
-  private mutating func digits() throws(DecodingError) {
+  private mutating func digits() throws(JSONMalformed) {
     let start = place
     while let byte = next, (0x30...0x39).contains(byte) { place += 1 }
-    guard place > start else { throw malformed }
+    guard place > start else { throw malformed("no JSON value") }
   }
 
   /// A whole number of 64 bits however it is spelled, else the nearest fraction.
-  private mutating func number() throws(DecodingError) -> JSONValue {
+  private mutating func number() throws(JSONMalformed) -> JSONValue {
     let start = place
     var isWhole = true
     _ = take("-")
@@ -143,33 +199,43 @@ extension JSONReader {
     }
     let text = String(decoding: bytes[start..<place], as: UTF8.self)
     if isWhole, let whole = Int64(text) { return .integer(whole) }
-    guard let value = Double(text), value.isFinite else { throw malformed }
+    guard let value = Double(text), value.isFinite else {
+      throw JSONMalformed(offset: start, reason: "a number is out of range")
+    }
     return Int64(exactly: value).map { .integer($0) } ?? .number(value)
   }
 
-  private mutating func string() throws(DecodingError) -> String {
-    guard take("\"") else { throw malformed }
+  private mutating func string() throws(JSONMalformed) -> String {
+    guard take("\"") else { throw malformed("no string in double quotes") }
     let start = place
     var all: UInt8 = 0
     while let byte = next, byte != UInt8(ascii: "\"") {
       if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
-      guard byte >= 0x20 else { throw malformed }
+      guard byte >= 0x20 else { throw malformed("a control character stands in a string") }
       all |= byte
       place += 1
     }
     let found = UnsafeBufferPointer(rebasing: bytes[start..<place])
-    guard take("\"") else { throw malformed }
+    guard take("\"") else { throw malformed("a string does not end") }
     // ASCII need not be proven to be UTF-8, which costs more than all the rest.
     if all < 0x80 { return String(decoding: found, as: UTF8.self) }
-    guard let text = String(validating: found, as: UTF8.self) else { throw malformed }
+    return try validated(found, from: start)
+  }
+
+  private func validated(
+    _ bytes: some Sequence<UInt8>, from start: Int
+  ) throws(JSONMalformed) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw JSONMalformed(offset: start, reason: "a string is not UTF-8")
+    }
     return text
   }
 
   /// The rest of a string that was read from `start` up to its first backslash.
-  private mutating func escapedString(from start: Int) throws(DecodingError) -> String {
+  private mutating func escapedString(from start: Int) throws(JSONMalformed) -> String {
     var text = Array(bytes[start..<place])
     while let byte = next, byte != UInt8(ascii: "\"") {
-      guard byte >= 0x20 else { throw malformed }
+      guard byte >= 0x20 else { throw malformed("a control character stands in a string") }
       place += 1
       if byte == UInt8(ascii: "\\") {
         text.append(contentsOf: String(Character(try escaped())).utf8)
@@ -177,12 +243,12 @@ extension JSONReader {
         text.append(byte)
       }
     }
-    guard take("\""), let text = String(validating: text, as: UTF8.self) else { throw malformed }
-    return text
+    guard take("\"") else { throw malformed("a string does not end") }
+    return try validated(text, from: start)
   }
 
-  private mutating func escaped() throws(DecodingError) -> Unicode.Scalar {
-    guard let byte = next else { throw malformed }
+  private mutating func escaped() throws(JSONMalformed) -> Unicode.Scalar {
+    guard let byte = next else { throw malformed("a string does not end") }
     place += 1
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
@@ -192,49 +258,32 @@ extension JSONReader {
     case UInt8(ascii: "r"): return "\r"
     case UInt8(ascii: "t"): return "\t"
     case UInt8(ascii: "u"): return try escapedByNumber()
-    default: throw malformed
+    default: throw malformed("an unknown escape stands in a string")
     }
   }
 
-  private mutating func escapedByNumber() throws(DecodingError) -> Unicode.Scalar {
+  private mutating func escapedByNumber() throws(JSONMalformed) -> Unicode.Scalar {
     let unit = try fourDigits()
     if let scalar = Unicode.Scalar(unit) { return scalar }
-    guard (0xD800...0xDBFF).contains(unit), take("\\"), take("u") else { throw malformed }
+    guard (0xD800...0xDBFF).contains(unit), take("\\"), take("u") else {
+      throw malformed("half a surrogate pair stands in a string")
+    }
     let second = try fourDigits()
     guard (0xDC00...0xDFFF).contains(second),
       let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (second - 0xDC00))
-    else { throw malformed }
+    else { throw malformed("half a surrogate pair stands in a string") }
     return scalar
   }
 
-  private mutating func fourDigits() throws(DecodingError) -> UInt32 {
+  private mutating func fourDigits() throws(JSONMalformed) -> UInt32 {
     var unit: UInt32 = 0
     for _ in 0..<4 {
       guard let byte = next, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
-        throw malformed
+        throw malformed("\\u wants four hexadecimal digits")
       }
       unit = unit << 4 | UInt32(digit)
       place += 1
     }
     return unit
   }
-}
-
-/// A member's name or an element's place, on the way to a value.
-struct JSONKey: CodingKey {
-  let stringValue: String
-  let intValue: Int?
-
-  init(_ name: String) {
-    stringValue = name
-    intValue = nil
-  }
-
-  init(_ place: Int) {
-    stringValue = "\(place)"
-    intValue = place
-  }
-
-  init?(stringValue: String) { self.init(stringValue) }
-  init?(intValue: Int) { self.init(intValue) }
 }
