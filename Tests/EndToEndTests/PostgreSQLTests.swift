@@ -43,6 +43,33 @@ extension EndToEnd {
       try crew.dismissAll()
     }
 
+    @Test func `A standby takes over from a primary that dies, and nothing accepted is lost`()
+      throws
+    {
+      let primary = try PrivateDatabase()
+      let standby = try PrivateDatabase(following: primary)
+      let installation = try Installation()
+      installation.settings["LOCKSTEP_DATABASE_URL"] = try primary.url(orElse: standby)
+      try installation.applyTopology()
+      try installation.start(.simulator)
+      try installation.record()
+      let crew = try Crew(of: installation)
+      try installation.phones.add("jaqueline")
+      let play = try Play(installation, sessions: 3)
+      try play.dither()
+      try primary.kill()
+      let refused = try installation.send("jaqueline", "GET", play.sessions[0].path)
+      #expect(refused.status == 503)
+      try standby.promote()
+      try play.dither()
+      try play.begin()
+      try installation.expectAllArrived(sessions: 4)
+      try play.decide()
+      try installation.expectAllArrived(sessions: 4)
+      try installation.expectEachEventOnce(play, died: true)
+      try crew.dismissAll()
+    }
+
     @Test func `While the database is away the roles say so, and they go on when it is back`()
       throws
     {
