@@ -1,6 +1,7 @@
 import Foundation
 import Pipeline
 import PostgreSQLStore
+import ServiceRuntime
 import Sessions
 import TestSupport
 import Testing
@@ -30,6 +31,24 @@ import Vocabulary
     #expect(try PostgreSQLStore(address).read { try $0.outboxDepth().events } == 6)
     let steps = try database.execute("SELECT count(*) FROM schema_steps")
     #expect(steps == ["\(Migrations.all.count)"])
+  }
+
+  @Test func `what is done again is counted`() throws {
+    let database = try DatabaseUnderTest()
+    let metrics = Metrics()
+    let store = try PostgreSQLStore(database.address, metrics: metrics)
+    let other = try PostgreSQLStore(database.address)
+    try store.write { try $0.save(session(rev: 1)) }
+    var seen: [Int] = []
+    try store.write { rows in
+      let rev = try #require(try rows.session(dinner)).rev
+      seen.append(rev)
+      if seen.count == 1 { try other.write { try $0.save(session(rev: 2)) } }
+      try rows.save(session(rev: rev + 1))
+    }
+    #expect(seen == [1, 2])
+    #expect(metrics.text().contains(#"lockstep_store_repeats_total{because="clash"} 1"#))
+    #expect(metrics.text().contains(#"lockstep_store_repeats_total{because="loss"} 0"#))
   }
 
   @Test func `a newer program that only added is worked with, one that wants more is not`() throws {

@@ -18,16 +18,22 @@ package final class PostgreSQLStore: Store {
   private let connections: ConnectionPool<Connection>
   private let depths = OutboxDepths()
   private let onlyReads: Bool
+  private let repeats: [Repeatable.Cause: Counter]
 
   /// Connects and brings the schema up to date.
   ///
   /// - Parameters:
   ///   - address: the user may make tables in its schema.
   ///   - answerMost: how long one answer may take before a connection counts as dead.
+  ///   - metrics: where the transactions that were done again are counted.
   /// - Throws: ``StoreError`` when the database cannot be used, is not Lockstep's, or is newer than
   ///   this program.
-  package init(_ address: PostgreSQLAddress, answerMost: Duration = Connection.answerMost) throws {
+  package init(
+    _ address: PostgreSQLAddress, answerMost: Duration = Connection.answerMost,
+    metrics: Metrics = Metrics()
+  ) throws {
     onlyReads = false
+    repeats = Self.repeats(metrics)
     connections = ConnectionPool(limit: Self.connectionsMax) {
       try Connection(address, answerMost: answerMost)
     }
@@ -39,6 +45,7 @@ package final class PostgreSQLStore: Store {
   /// - Throws: ``StoreError`` when the database's schema is not this program's.
   package init(lookingAt address: PostgreSQLAddress) throws {
     onlyReads = true
+    repeats = [:]
     connections = ConnectionPool(limit: 1) { try Connection(address, onlyReads: true) }
     try connections.withConnection { try Migrations.check($0) }
   }
@@ -79,10 +86,21 @@ package final class PostgreSQLStore: Store {
           losses += 1
         }
         guard losses < 2, attempt < Self.attemptsMax else { throw again.error }
+        repeats[again.cause]?.add()
         if again.cause == .clash { pause(after: attempt) }
       }
     }
     preconditionFailure("the last attempt returns or throws")
+  }
+
+  private static func repeats(_ metrics: Metrics) -> [Repeatable.Cause: Counter] {
+    let counters = Repeatable.Cause.allCases.map { cause in
+      metrics.counter(
+        "lockstep_store_repeats_total",
+        help: "Transactions done again: others came between (clash), or the server went (loss).",
+        labels: ["because": cause.rawValue])
+    }
+    return Dictionary(uniqueKeysWithValues: zip(Repeatable.Cause.allCases, counters))
   }
 
   /// Random, so that two that met do not meet again.

@@ -28,7 +28,7 @@ enum Access { case read, write, writeAlone }
 
 /// Why a transaction must be done again from its beginning. Nothing of it was kept.
 struct Repeatable: Error {
-  enum Cause { case clash, loss }
+  enum Cause: String, CaseIterable { case clash, loss }
 
   let cause: Cause
   let error: any Error

@@ -62,7 +62,7 @@ struct APIRole: Sendable {
       throw Reading.failure(settings)
     }
     let process = try RoleProcess(frame)
-    let store = try StoreWiring.open(database)
+    let store = try StoreWiring.open(database, metrics: process.metrics)
     let threads = try start(own, process, store: store, broker: broker)
     try process.runUntilStopped(threads)
   }

@@ -27,7 +27,7 @@ enum NotifierRole {
       throw Reading.failure(settings)
     }
     let process = try RoleProcess(frame)
-    let store = try StoreWiring.open(database)
+    let store = try StoreWiring.open(database, metrics: process.metrics)
     let bell = Bell()
     let notifying = try worker.start(
       in: process,

@@ -30,7 +30,7 @@ enum RunRole {
       throw Reading.failure(settings)
     }
     let process = try RoleProcess(frame)
-    let store = try StoreWiring.open(database)
+    let store = try StoreWiring.open(database, metrics: process.metrics)
     let bell = Bell()
     var loops = try APIRole.start(api, process, store: store, broker: broker, bell: bell)
     loops.append(

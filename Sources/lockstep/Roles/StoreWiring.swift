@@ -34,11 +34,12 @@ enum StoreWiring {
     }
   }
 
-  static func open(_ address: Address) throws -> any Store {
+  /// `metrics`: of the role that works with it.
+  static func open(_ address: Address, metrics: Metrics = Metrics()) throws -> any Store {
     try using(address) {
       switch address {
       case .sqlite(let path): try SQLiteStore(path: path)
-      case .postgresql(let address): try PostgreSQLStore(address)
+      case .postgresql(let address): try PostgreSQLStore(address, metrics: metrics)
       }
     }
   }

@@ -58,8 +58,8 @@ struct WorkerRole: Sendable {
     }
     let process = try RoleProcess(frame)
     let equipment = Equipment(
-      store: try StoreWiring.open(database), broker: broker, prefetch: prefetch,
-      contracts: contracts, apns: apns, webPush: webPush, fcm: fcm)
+      store: try StoreWiring.open(database, metrics: process.metrics), broker: broker,
+      prefetch: prefetch, contracts: contracts, apns: apns, webPush: webPush, fcm: fcm)
     let thread = try start(in: process, with: equipment, health: process.health)
     let channels = try apns.map { try $0.startChannels(process, store: equipment.store) }
     try process.runUntilStopped([(name, thread)] + [channels].compactMap(\.self))
