@@ -17,19 +17,6 @@ final class Airwaves {
   /// The longest that anything is on its way.
   static let underWayMax: Duration = .seconds(16)
 
-  private enum Step {
-    case arrival(PushRequest, thenAnswer: Duration?)
-    case answer(PushOutcome)
-  }
-
-  private struct Due {
-    let at: Duration
-    let sequence: Int
-    let radio: Radio
-    let number: UInt64
-    let step: Step
-  }
-
   var fleet: Fleet
   private(set) var arrivals: [Arrival] = []
   /// Phones without a network.
@@ -37,10 +24,9 @@ final class Airwaves {
   /// Pushes that expired before their phone came back, by phone: what it misses is not our fault.
   private(set) var expired: [String: [AcceptedPush]] = [:]
   private let bundleID: String
+  let ether: Ether
   private let time: ManualTime
   private let chaos: Chaos
-  private var due: [Due] = []
-  private var sequence = 0
   private var held: [String: [AcceptedPush]] = [:]
   /// Calls that phones want made.
   var onCalls: ([OwnedEffect]) -> Void = { _ in }
@@ -50,74 +36,39 @@ final class Airwaves {
     self.bundleID = bundleID
     self.time = time
     self.chaos = chaos
+    ether = Ether(time: time, chaos: chaos, isSlow: false)
   }
-
-  /// When something happens next; nil when nothing is under way.
-  var nextDue: Duration? { due.map(\.at).min() }
 
   // MARK: The way there and back
 
   func send(_ request: PushRequest, from radio: Radio) {
     chaos.note("\(time.elapsed()) \(radio.name) sends \(Self.words(request))")
-    let there = delay()
-    func plan(_ step: Step, after delay: Duration) {
-      sequence += 1
-      due.append(
-        Due(
-          at: time.elapsed() + delay, sequence: sequence, radio: radio, number: request.number,
-          step: step))
+    let there = ether.delay
+    func answer(_ outcome: PushOutcome, after wait: Duration) {
+      radio.underWay.answer(outcome, to: request.number, after: wait)
     }
-    guard chaos.isOn else { return plan(.arrival(request, thenAnswer: there), after: there) }
-    switch chaos.number(in: 0...39) {
-    case 0, 1: plan(.answer(.status(503, "ServiceUnavailable")), after: there)
-    case 2: plan(.answer(.status(500, "InternalServerError")), after: there)
-    case 3: plan(.answer(.status(429, "TooManyRequests")), after: there)
-    case 4: plan(.answer(.status(403, "ExpiredProviderToken")), after: there)
-    case 5: plan(.answer(.status(403, "InvalidProviderToken")), after: there)
-    case 6, 7: plan(.answer(.neverProcessed(because: "GOAWAY")), after: there)
-    case 8: plan(.answer(.unanswered(because: "connection lost")), after: there)
-    case 9, 10:
-      plan(.arrival(request, thenAnswer: nil), after: there)
-      plan(.answer(.unanswered(because: "connection lost")), after: there + delay())
-    case 11 where request.pushType == "liveactivity":
-      // The deadline passes first; what hung in a buffer arrives all the same.
-      plan(.answer(.unanswered(because: "no answer within 10 s")), after: .seconds(10))
-      plan(.arrival(request, thenAnswer: nil), after: .seconds(12) + there)
-    default: plan(.arrival(request, thenAnswer: delay()), after: there)
-    }
-  }
-
-  private func delay() -> Duration {
-    .milliseconds(chaos.isOn ? chaos.number(in: 1...3000) : 20)
-  }
-
-  /// Lets happen what is due.
-  func pass() {
-    let now = time.elapsed()
-    while let next = due.filter({ $0.at <= now }).min(by: {
-      ($0.at, $0.sequence) < ($1.at, $1.sequence)
-    }) {
-      due.removeAll { $0.sequence == next.sequence }
-      switch next.step {
-      case .answer(let outcome): next.radio.heard(outcome, to: next.number)
-      case .arrival(let request, let wait):
-        let outcome = arrive(request)
-        guard let wait else { break }
-        sequence += 1
-        due.append(
-          Due(
-            at: next.at + wait, sequence: sequence, radio: next.radio, number: next.number,
-            step: .answer(outcome)))
+    func arrival(after wait: Duration, thenAnswer back: Duration?) {
+      radio.underWay.arrival(of: request.number, after: wait, thenAnswer: back) { [self] in
+        arrive(request)
       }
     }
-  }
-
-  /// Of what a dead process had sent some was still in its own buffers.
-  func died(_ radio: Radio) {
-    due.removeAll { due in
-      guard due.radio === radio else { return false }
-      if case .answer = due.step { return true }
-      return chaos.strikes(onceIn: 2)
+    guard chaos.isOn else { return arrival(after: there, thenAnswer: there) }
+    switch chaos.number(in: 0...39) {
+    case 0, 1: answer(.status(503, "ServiceUnavailable"), after: there)
+    case 2: answer(.status(500, "InternalServerError"), after: there)
+    case 3: answer(.status(429, "TooManyRequests"), after: there)
+    case 4: answer(.status(403, "ExpiredProviderToken"), after: there)
+    case 5: answer(.status(403, "InvalidProviderToken"), after: there)
+    case 6, 7: answer(.neverProcessed(because: "GOAWAY"), after: there)
+    case 8: answer(.unanswered(because: "connection lost"), after: there)
+    case 9, 10:
+      arrival(after: there, thenAnswer: nil)
+      answer(.unanswered(because: "connection lost"), after: there + ether.delay)
+    case 11 where request.pushType == "liveactivity":
+      // The deadline passes first; what hung in a buffer arrives all the same.
+      answer(.unanswered(because: "no answer within 10 s"), after: .seconds(10))
+      arrival(after: .seconds(12) + there, thenAnswer: nil)
+    default: arrival(after: there, thenAnswer: ether.delay)
     }
   }
 
@@ -218,8 +169,7 @@ final class Radio: PushTransport {
   private let life: Life
   private let broken: BrokenRule?
   private let inFlightMax: Int
-  private var open: [UInt64: PushRequest] = [:]
-  private var results: [PushResult] = []
+  let underWay: UnderWay<PushRequest, PushOutcome>
   private var sends = 0
 
   init(
@@ -230,16 +180,17 @@ final class Radio: PushTransport {
     self.life = life
     self.inFlightMax = inFlightMax
     self.broken = broken
+    underWay = UnderWay(through: airwaves.ether)
   }
 
   var descriptors: [(descriptor: Int32, events: Int16)] { [] }
-  var capacity: Int { max(0, inFlightMax - open.count) }
-  var inFlight: Int { open.count }
+  var capacity: Int { max(0, inFlightMax - inFlight) }
+  var inFlight: Int { underWay.open.count }
 
   func send(_ request: PushRequest) {
     // A dead process sends nothing; its own code notices at the next call.
     guard !life.isOver else { return }
-    if open.values.contains(where: { $0.token == request.token }) {
+    if underWay.open.values.contains(where: { $0.token == request.token }) {
       ledger.violated("two pushes to \(request.token.fingerprint) at once on one sender")
     }
     // Whoever looked after the acceptance was stored must not send again. A start is held while it
@@ -253,7 +204,7 @@ final class Radio: PushTransport {
       )
     }
     sends += 1
-    open[request.number] = request
+    underWay.begin(request.number, request)
     airwaves.send(broken == .newIDForEachSend ? renamed(request) : request, from: self)
     _ = try? life.moment("after sending a push")  // It notices at its next call.
   }
@@ -269,21 +220,11 @@ final class Radio: PushTransport {
       isProven: request.isProven, deadline: request.deadline)
   }
 
-  func heard(_ outcome: PushOutcome, to number: UInt64) {
-    guard open.removeValue(forKey: number) != nil else { return }
-    results.append(PushResult(number: number, outcome: outcome))
-  }
-
   func advance() -> [PushResult] {
-    airwaves.pass()
-    defer { results = [] }
-    return results
+    underWay.look().map { PushResult(number: $0.number, outcome: $0.outcome) }
   }
 
-  func close() {
-    open = [:]
-    airwaves.died(self)
-  }
+  func close() { underWay.end() }
 }
 
 extension JSONValue {

@@ -14,19 +14,19 @@ final class FCMRadio: FCMCarrier {
   private let ledger: Ledger
   private let life: Life
   private let inFlightMax: Int
-  private var open: [UInt64: Ledger.FCMPlace] = [:]
-  private var results: [FCMResult] = []
+  private let underWay: UnderWay<Ledger.FCMPlace, FCMOutcome>
 
   init(_ phones: OtherPhones, ledger: Ledger, life: Life, inFlightMax: Int) {
     self.phones = phones
     self.ledger = ledger
     self.life = life
     self.inFlightMax = inFlightMax
+    underWay = UnderWay(through: phones.ether)
   }
 
   var descriptors: [(descriptor: Int32, events: Int16)] { [] }
-  var capacity: Int { max(0, inFlightMax - open.count) }
-  var inFlight: Int { open.count }
+  var capacity: Int { max(0, inFlightMax - inFlight) }
+  var inFlight: Int { underWay.open.count }
   func renewAccessToken(refused number: Int) {}
 
   func send(_ request: Pipeline.FCMRequest) {
@@ -37,13 +37,13 @@ final class FCMRadio: FCMCarrier {
       let token = try? FCMToken(message.token)
     else { return ledger.violated("an FCM message that no phone could read") }
     let place = Ledger.FCMPlace(token: token.fingerprint, context: ContextKey(context))
-    if open.values.contains(place) {
+    if underWay.open.values.contains(place) {
       ledger.violated("two messages for one card of one Android phone at once on one sender")
     }
     if let newer = ledger.fcmAccepted(at: place, by: life.lookedAt), newer >= rev {
       ledger.violated("rev \(rev) sent to FCM after the acceptance of rev \(newer) was stored")
     }
-    open[request.number] = place
+    underWay.begin(request.number, place)
     let chaos = phones.ether.chaos
     chaos.note("\(life.name) sends \(OtherPhones.words(message))")
     plan(request, chaos.isOn ? chaos.number(in: 0...29) : 29)
@@ -54,15 +54,11 @@ final class FCMRadio: FCMCarrier {
     let ether = phones.ether
     let there = ether.delay
     func answer(_ outcome: FCMOutcome, after wait: Duration) {
-      ether.later(wait, of: self, isAnswer: true) { [self] in heard(outcome, to: request.number) }
+      underWay.answer(outcome, to: request.number, after: wait)
     }
     func arrival(after wait: Duration, thenAnswer back: Duration?) {
-      ether.later(wait, of: self) { [self] in
-        let outcome = phones.arrive(request.body)
-        guard let back else { return }
-        ether.later(back, of: self, isAnswer: true) { [self] in
-          heard(outcome, to: request.number)
-        }
+      underWay.arrival(of: request.number, after: wait, thenAnswer: back) { [phones] in
+        phones.arrive(request.body)
       }
     }
     switch fate {
@@ -83,21 +79,11 @@ final class FCMRadio: FCMCarrier {
     }
   }
 
-  private func heard(_ outcome: FCMOutcome, to number: UInt64) {
-    guard open.removeValue(forKey: number) != nil else { return }
-    results.append(FCMResult(number: number, outcome: outcome, accessToken: 1))
-  }
-
   func advance() -> [FCMResult] {
-    phones.ether.pass()
-    defer { results = [] }
-    return results
+    underWay.look().map { FCMResult(number: $0.number, outcome: $0.outcome, accessToken: 1) }
   }
 
-  func close() {
-    open = [:]
-    phones.ether.died(self)
-  }
+  func close() { underWay.end() }
 }
 
 /// One sender's connections to the push service of the web.
@@ -106,25 +92,25 @@ final class WebPushRadio: WebPushCarrier {
   private let ledger: Ledger
   private let life: Life
   private let inFlightMax: Int
-  private var open: [UInt64: Ledger.WebPushPlace] = [:]
-  private var results: [WebPushResult] = []
+  private let underWay: UnderWay<Ledger.WebPushPlace, WebPushOutcome>
 
   init(_ phones: OtherPhones, ledger: Ledger, life: Life, inFlightMax: Int) {
     self.phones = phones
     self.ledger = ledger
     self.life = life
     self.inFlightMax = inFlightMax
+    underWay = UnderWay(through: phones.ether)
   }
 
   var descriptors: [(descriptor: Int32, events: Int16)] { [] }
-  var capacity: Int { max(0, inFlightMax - open.count) }
-  var inFlight: Int { open.count }
+  var capacity: Int { max(0, inFlightMax - inFlight) }
+  var inFlight: Int { underWay.open.count }
 
   func send(_ request: Pipeline.WebPushRequest) {
     guard !life.isOver else { return }
     let place = Ledger.WebPushPlace(
       browser: String(Digest.sha256(request.endpoint.text).hex.prefix(8)), topic: request.topic)
-    if open.values.contains(place) {
+    if underWay.open.values.contains(place) {
       ledger.violated("two Web Pushes of one notification at once on one sender")
     }
     if ledger.isAccepted(place, by: life.lookedAt) {
@@ -133,7 +119,7 @@ final class WebPushRadio: WebPushCarrier {
     if ledger.isResolved(request.topic, by: life.lookedAt) {
       ledger.violated("a Web Push sent after its notification was resolved")
     }
-    open[request.number] = place
+    underWay.begin(request.number, place)
     let chaos = phones.ether.chaos
     chaos.note("\(life.name) sends \(request.topic)")
     plan(request, chaos.isOn ? chaos.number(in: 0...29) : 29)
@@ -144,17 +130,13 @@ final class WebPushRadio: WebPushCarrier {
     let ether = phones.ether
     let there = ether.delay
     func answer(_ outcome: WebPushOutcome, after wait: Duration) {
-      ether.later(wait, of: self, isAnswer: true) { [self] in heard(outcome, to: request.number) }
+      underWay.answer(outcome, to: request.number, after: wait)
     }
     func arrival(after wait: Duration, thenAnswer back: Duration?) {
-      ether.later(wait, of: self) { [self] in
+      underWay.arrival(of: request.number, after: wait, thenAnswer: back) { [phones] in
         let subscription = request.endpoint.text.split(separator: "/").last.map(String.init) ?? ""
-        let outcome = phones.arrive(
+        return phones.arrive(
           request.body, at: subscription, ttl: request.ttl, topic: request.topic)
-        guard let back else { return }
-        ether.later(back, of: self, isAnswer: true) { [self] in
-          heard(outcome, to: request.number)
-        }
       }
     }
     switch fate {
@@ -173,19 +155,9 @@ final class WebPushRadio: WebPushCarrier {
     }
   }
 
-  private func heard(_ outcome: WebPushOutcome, to number: UInt64) {
-    guard open.removeValue(forKey: number) != nil else { return }
-    results.append(WebPushResult(number: number, outcome: outcome))
-  }
-
   func advance() -> [WebPushResult] {
-    phones.ether.pass()
-    defer { results = [] }
-    return results
+    underWay.look().map { WebPushResult(number: $0.number, outcome: $0.outcome) }
   }
 
-  func close() {
-    open = [:]
-    phones.ether.died(self)
-  }
+  func close() { underWay.end() }
 }

@@ -226,7 +226,7 @@ final class World {
     // What is on its way arrives meanwhile.
     for part in [min(span, Airwaves.underWayMax), max(.zero, span - Airwaves.underWayMax)] {
       time.advance(by: part)
-      airwaves.pass()
+      airwaves.ether.pass()
       others?.ether.pass()
     }
     airwaves.age()

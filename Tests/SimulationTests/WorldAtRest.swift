@@ -42,7 +42,7 @@ extension World {
   /// How long until something may happen; nil when all is quiet.
   func nextDue() -> Duration? {
     let waiting = (try? tables.read { try $0.outboxDepth().events }) ?? 0
-    var dues = [airwaves.nextDue, broker.nextDue, others?.ether.nextDue].compactMap(\.self)
+    var dues = [airwaves.ether.nextDue, broker.nextDue, others?.ether.nextDue].compactMap(\.self)
       .map { $0 - time.elapsed() }
     if waiting > 0 { dues.append(OutboxRelay.lease) }
     // Behind an open lane, until the next probe.
