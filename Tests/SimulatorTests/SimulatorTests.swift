@@ -137,6 +137,12 @@ import Vocabulary
       try running.push(Making.start(), to: phone.pushToStartToken, timeout: .milliseconds(300))
     }
     #expect(running.phone(phone.id)?.cards.count == 1)
+    guard case .array(let records) = try running.call("GET", "/pushes").1 else {
+      Issue.record("no records")
+      return
+    }
+    #expect(records.map { $0["status"] } == [503, nil, nil, nil, nil])
+    #expect(records.map { $0["taken"] } == [false, false, false, false, true])
     #expect(try running.call("GET", "/faults").1 == [])
   }
 

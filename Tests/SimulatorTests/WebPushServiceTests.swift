@@ -272,6 +272,7 @@ import Vocabulary
       return
     }
     #expect(records.map { $0["status"] } == [429, 503, 201])
+    #expect(records.map { $0["taken"] } == [false, true, true])
     #expect(records.allSatisfy { $0["push_type"] == "web-push" })
     // The browser saw one tag twice, and shows it once.
     #expect(running.browser(browser.id)?.counts.repeated == 1)

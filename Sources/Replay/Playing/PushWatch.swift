@@ -87,7 +87,7 @@ final class PushWatch: Sendable {
   }
 
   private func sighting(_ push: SimulatorControl.Push) -> Ledger.Sighting? {
-    guard push.status == 200, let user = push.phone.flatMap(names.user(ofPhone:)),
+    guard push.isTaken, let user = push.phone.flatMap(names.user(ofPhone:)),
       let session = push.session, push.rev != nil || push.state != nil,
       let kind = push.event.flatMap(Ledger.Sighting.Kind.init(rawValue:))
     else { return nil }

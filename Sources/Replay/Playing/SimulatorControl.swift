@@ -21,11 +21,13 @@ final class SimulatorControl {
     let rev: Int?
     /// What tells the states of an activity's card apart.
     let state: String?
-    let status: Int?
+    /// Whether APNs took it, whatever it answered.
+    let isTaken: Bool
     let apnsID: String?
 
     enum CodingKeys: String, CodingKey {
-      case number, at, phone, session, event, rev, state, status
+      case number, at, phone, session, event, rev, state
+      case isTaken = "taken"
       case apnsID = "apns_id"
     }
   }

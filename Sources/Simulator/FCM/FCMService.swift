@@ -74,6 +74,7 @@ extension World.State {
     at now: UnixTime
   ) -> FCMRefusal? {
     var refusal: FCMRefusal?
+    var isTaken = false
     // What cannot be read has no phone.
     let message = try? FCMMessage(body: body)
     let id = message.flatMap { androids.id(ofToken: $0.token) }
@@ -82,6 +83,7 @@ extension World.State {
     } else {
       do {
         let message = try accept(path, authorization, body, at: now)
+        isTaken = true
         deliver(message, to: id, at: now)
       } catch {
         refusal = error
@@ -97,7 +99,7 @@ extension World.State {
         stamp: nil, priority: message?.priority == "HIGH" ? 10 : 5, apnsID: nil,
         collapseID: message?.collapseKey, bytes: body.count,
         status: isAnswered ? refusal?.status ?? 200 : nil,
-        reason: isAnswered ? refusal.map { $0.errorCode ?? $0.state } : nil,
+        reason: isAnswered ? refusal.map { $0.errorCode ?? $0.state } : nil, isTaken: isTaken,
         fault: fault?.action.rawValue, ageMilliseconds: nil, connection: connection))
     return refusal
   }

@@ -44,6 +44,9 @@ package struct PushRecord: Hashable, Sendable, Codable {
   /// Nil when no answer was given.
   package let status: Int?
   package let reason: String?
+  /// Whether the service took it, so that it is with its phone or waits for it: an answer may say
+  /// otherwise, or be lost.
+  package let isTaken: Bool
   /// The fault that struck, if any.
   package let fault: String?
   /// From the stamp `updatedAt` of the state to the arrival, in milliseconds; the stamp has whole
@@ -57,7 +60,9 @@ package struct PushRecord: Hashable, Sendable, Codable {
     case event, rev, state, stamp, priority
     case apnsID = "apns_id"
     case collapseID = "collapse_id"
-    case bytes, status, reason, fault
+    case bytes, status, reason
+    case isTaken = "taken"
+    case fault
     case ageMilliseconds = "age_ms"
     case connection
   }

@@ -105,6 +105,7 @@ extension World.State {
     at now: UnixTime
   ) -> World.Outcome {
     var refusal: APNsRefusal?
+    var isTaken = false
     var effects: [OwnedEffect] = []
     let phoneID = fleet.phoneID(ofToken: request.token)
     if let fault, !fault.letsThrough {
@@ -117,6 +118,7 @@ extension World.State {
     } else {
       do {
         effects = try accept(request, on: number, in: environment, at: now)
+        isTaken = true
       } catch {
         refusal = error
       }
@@ -126,7 +128,8 @@ extension World.State {
     }
     if refusal?.status == 200 { refusal = nil }
     var record = PushRecord(
-      request, phone: phoneID, refusal: refusal, fault: fault, connection: number, at: now)
+      request, phone: phoneID, refusal: refusal, isTaken: isTaken, fault: fault,
+      connection: number, at: now)
     // What cannot be read is for no session.
     let payload = try? request.payload.get()
     let isCook = phoneID.flatMap { fleet.phones[$0]?.identity.app.isCook } ?? true
@@ -188,7 +191,7 @@ extension APNsRequest {
 
 extension PushRecord {
   init(
-    _ request: APNsRequest, phone: String?, refusal: APNsRefusal?, fault: Fault?,
+    _ request: APNsRequest, phone: String?, refusal: APNsRefusal?, isTaken: Bool, fault: Fault?,
     connection: Int, at now: UnixTime
   ) {
     let payload = try? request.payload.get()  // Without one there is less to show.
@@ -208,6 +211,7 @@ extension PushRecord {
     let isAnswered = fault?.isAnswered ?? true
     status = isAnswered ? refusal?.status ?? 200 : nil
     reason = isAnswered ? refusal?.reason : nil
+    self.isTaken = isTaken
     self.fault = fault?.action.rawValue
     if case .string(let text) = state?["updatedAt"], let updatedAt = UnixTime(text) {
       ageMilliseconds = (now - updatedAt).milliseconds

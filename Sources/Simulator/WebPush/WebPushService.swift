@@ -65,12 +65,14 @@ extension World.State {
     let struck = WebPushRefusal(
       fault?.status ?? 500, fault?.reason ?? "InternalServerError", "a fault that was asked for")
     var outcome: World.WebPushOutcome
+    var isTaken = false
     if let fault, !fault.letsThrough {
       outcome = .refused(struck)
     } else {
       do {
         let push = try accept(request, at: now)
         outcome = .taken(push, location: "/message/\(chance.uuid())")
+        isTaken = true
         deliver(push, to: browserID, at: now)
       } catch {
         outcome = .refused(error)
@@ -79,8 +81,8 @@ extension World.State {
     }
     fleet.note(
       PushRecord(
-        request, browser: browserID, outcome: outcome, fault: fault, connection: connection,
-        at: now))
+        request, browser: browserID, outcome: outcome, isTaken: isTaken, fault: fault,
+        connection: connection, at: now))
     return outcome
   }
 
@@ -112,8 +114,8 @@ extension World.State {
 
 extension PushRecord {
   fileprivate init(
-    _ request: WebPushRequest, browser: String?, outcome: World.WebPushOutcome, fault: Fault?,
-    connection: Int, at now: UnixTime
+    _ request: WebPushRequest, browser: String?, outcome: World.WebPushOutcome, isTaken: Bool,
+    fault: Fault?, connection: Int, at now: UnixTime
   ) {
     let isAnswered = fault?.isAnswered ?? true
     var status = 201
@@ -127,6 +129,6 @@ extension PushRecord {
       pushType: WebPushService.pushType, event: nil, rev: nil, stamp: nil, priority: nil,
       apnsID: nil, collapseID: request.value("topic"), bytes: request.body.count,
       status: isAnswered ? status : nil, reason: isAnswered ? reason : nil,
-      fault: fault?.action.rawValue, ageMilliseconds: nil, connection: connection)
+      isTaken: isTaken, fault: fault?.action.rawValue, ageMilliseconds: nil, connection: connection)
   }
 }

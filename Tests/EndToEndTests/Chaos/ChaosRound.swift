@@ -180,7 +180,7 @@ final class ChaosRound {
     // However few were allowed for this strike: without a mutation no push would come.
     record.allow(record.accepted + plan.players)
     try installation.wait(for: "a push after the broker's return") {
-      guard let next = collector.pushes.first(where: { $0.status == 200 && $0.at > since })
+      guard let next = collector.pushes.first(where: { $0.isTaken && $0.at > since })
       else { return false }
       report.recoveries.append(next.at - since)
       return true

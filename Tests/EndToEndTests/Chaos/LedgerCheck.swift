@@ -55,7 +55,7 @@ struct LedgerCheck {
       lost += bySession[session]?.count ?? 0
       findings.append("lost: nothing is known of session \(session)")
     }
-    let delivered = Dictionary(grouping: pushes.filter { $0.status == 200 }) { $0.session ?? "" }
+    let delivered = Dictionary(grouping: pushes.filter(\.isTaken)) { $0.session ?? "" }
     for trace in traces { close(trace, delivered[trace.id] ?? []) }
     findDoubled(pushes)
     findOutOfOrder(pushes)
@@ -161,7 +161,7 @@ struct LedgerCheck {
 
       var kind: String { event ?? type }
     }
-    let shown = pushes.filter { $0.status == 200 && $0.type != "background" }
+    let shown = pushes.filter { $0.isTaken && $0.type != "background" }
     let effects = Dictionary(grouping: shown) { push in
       // Whatever rev a start carries, it starts the same card.
       Effect(
@@ -187,7 +187,7 @@ struct LedgerCheck {
   private mutating func findOutOfOrder(_ pushes: [ReceivedPush]) {
     var newest: [String: (rev: Int, stamp: Int64)] = [:]
     for push in pushes.sorted(by: { $0.number < $1.number }) {
-      guard push.status == 200, push.event == "update" || push.event == "end",
+      guard push.isTaken, push.event == "update" || push.event == "end",
         let rev = push.rev, let stamp = push.stamp
       else { continue }
       let card = "\(push.phone) \(push.token)"

@@ -27,12 +27,13 @@ import Vocabulary
   }
 
   private func push(
-    _ number: Int, rev: Int, event: String = "update", id: String? = nil, stamp: Int64 = 100
+    _ number: Int, rev: Int, event: String = "update", id: String? = nil, stamp: Int64 = 100,
+    isTaken: Bool = true
   ) -> ReceivedPush {
     ReceivedPush(
       number: number, at: Self.moment, phone: "host", token: "ab", session: "cs_1",
       type: "liveactivity", event: event, rev: rev, stamp: stamp, id: id ?? "id-\(rev)",
-      collapseID: nil, status: 200)
+      collapseID: nil, isTaken: isTaken)
   }
 
   private func check(
@@ -108,6 +109,16 @@ import Vocabulary
     let starts = check(
       [opened], story, [push(1, rev: 1, event: "start"), push(2, rev: 2, event: "start")])
     #expect(starts.doubledStarts == 1)
+  }
+
+  @Test func `What APNs did not take came to no phone, whatever it answered`() {
+    let refused = check([opened], [made(1, "create")], [push(1, rev: 1, isTaken: false)])
+    #expect(refused.lost == 1)
+    let starts = check(
+      [opened], [made(1, "create")],
+      [push(1, rev: 1, event: "start", isTaken: false), push(2, rev: 1, event: "start")])
+    #expect(starts.doubledStarts == 0)
+    #expect(starts.findings.isEmpty)
   }
 
   @Test func `An older state after a newer one is out of order when a phone would take it`() {

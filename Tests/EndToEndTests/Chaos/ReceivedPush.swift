@@ -17,8 +17,8 @@ struct ReceivedPush: Hashable, Sendable {
   let stamp: Int64?
   let id: String
   let collapseID: String?
-  /// Nil when it was given no answer.
-  let status: Int?
+  /// Whether APNs took it, so that it is with its phone or waits for it; the answer may be lost.
+  let isTaken: Bool
 }
 
 extension ReceivedPush {
@@ -26,7 +26,7 @@ extension ReceivedPush {
   init?(_ json: JSONValue) {
     guard let number = json["number"]?.whole, let id = json["apns_id"]?.text,
       let time = json["at"]?.text.flatMap({ UnixTime($0) }), let token = json["token"]?.text,
-      let type = json["push_type"]?.text
+      let type = json["push_type"]?.text, case .bool(let isTaken)? = json["taken"]
     else { return nil }
     self.number = number
     at = time
@@ -39,6 +39,6 @@ extension ReceivedPush {
     stamp = json["stamp"]?.whole.map(Int64.init)
     self.id = id
     collapseID = json["collapse_id"]?.text
-    status = json["status"]?.whole
+    self.isTaken = isTaken
   }
 }
