@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import ServiceRuntime
 import Vocabulary
 
 /// Keys for one demonstration, made when it starts and thrown away with its directory.
@@ -15,8 +16,9 @@ enum DemoKeys {
         ]
       ]
     ]
-    try write(keys.encoded, to: "\(directory)/auth-keys.json")
-    try write(Data(SigningKey.generate().pem.utf8), to: "\(directory)/\(providerKeyFile)")
+    try PrivateFile.write(keys.encoded, to: "\(directory)/auth-keys.json")
+    try PrivateFile.write(
+      Data(SigningKey.generate().pem.utf8), to: "\(directory)/\(providerKeyFile)")
   }
 
   /// As Firebase's console would give it, for the simulator's stand-in.
@@ -27,11 +29,6 @@ enum DemoKeys {
       "client_email": "push@cook-example.iam.gserviceaccount.com",
       "token_uri": .string("https://localhost:\(fcmPort)/token"),
     ]
-    try write(account.encoded, to: "\(directory)/service-account.json")
-  }
-
-  private static func write(_ data: Data, to path: String) throws {
-    try data.write(to: URL(fileURLWithPath: path))
-    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    try PrivateFile.write(account.encoded, to: "\(directory)/service-account.json")
   }
 }

@@ -1,5 +1,6 @@
 import COpenSSL
 import Foundation
+import ServiceRuntime
 
 /// A certificate authority made at run time, for the simulator and for tests: nobody else trusts
 /// it.
@@ -23,7 +24,7 @@ package struct SelfSignedAuthority {
     certificate = try Certificate(
       name: name, extensions: [(NID_basic_constraints, "critical,CA:TRUE")], signedBy: nil)
     let file = directory.appendingPathComponent("authority.pem")
-    try certificate.certificatePEM.write(to: file)
+    try PrivateFile.write(certificate.certificatePEM, to: file.path)
     authorityFile = file.path
   }
 
@@ -39,8 +40,8 @@ package struct SelfSignedAuthority {
       signedBy: certificate)
     let certificateFile = directory.appendingPathComponent("\(file).pem")
     let keyFile = directory.appendingPathComponent("\(file)-key.pem")
-    try made.certificatePEM.write(to: certificateFile)
-    try made.keyPEM.write(to: keyFile)
+    try PrivateFile.write(made.certificatePEM, to: certificateFile.path)
+    try PrivateFile.write(made.keyPEM, to: keyFile.path)
     return Identity(certificateFile: certificateFile.path, keyFile: keyFile.path)
   }
 }

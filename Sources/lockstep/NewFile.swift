@@ -10,7 +10,7 @@ struct NewFile {
   /// `option`: what named it, for messages.
   init(_ path: String, option: String) throws {
     complaint = "\(option) \(path)"
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    let descriptor = PrivateFile.create(path)
     guard descriptor >= 0 else {
       throw CommandFailure(.unavailable, "\(complaint): \(String(cString: strerror(errno)))")
     }

@@ -8,6 +8,24 @@ import Vocabulary
 
 /// `deploy/restore` on a database that the test made; nothing runs.
 @Suite struct RestoreTests {
+  @Test func `whatever the umask, only their owner may read a copy and what is restored`() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "lockstep-restore-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.path(percentEncoded: false)
+    _ = try SQLiteStore(path: "\(path)/lockstep.sqlite")
+    let script = """
+      umask 000; copy=$(deploy/backup $1/lockstep.sqlite $1/copies)
+      deploy/restore "$copy" $1/restored.sqlite; stat -c %a "$copy" $1/restored.sqlite
+      """
+    let outcome = try Programs.run(
+      URL(filePath: "/usr/bin/env"),
+      ["-C", Programs.repository.path(percentEncoded: false), "bash", "-euc", script, "sh", path])
+    #expect(outcome.code == 0, "\(outcome.errors)")
+    #expect(outcome.output.hasSuffix("\n600\n600\n"), "\(outcome.output)")
+  }
+
   @Test func `an activity that goes on is set ahead of every phone, card by card`() throws {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "lockstep-restore-\(UUID().uuidString)")

@@ -73,6 +73,34 @@ import Vocabulary
     }
   }
 
+  @Test func `whatever the umask, only its owner may read a new database and its log`() async throws
+  {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/lockstep.db"
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      umask(0)
+      let store = try SQLiteStore(path: path)
+      try store.write { try $0.append(event("e1")) }
+      for file in [path, path + "-wal", path + "-shm"] {
+        var status = stat()
+        #expect(stat(file, &status) == 0, "\(file)")
+        #expect(status.st_mode & 0o777 == 0o600, "\(file)")
+      }
+    }
+  }
+
+  @Test func `a database that is there keeps its mode`() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/lockstep.db"
+    _ = try SQLiteStore(path: path)
+    chmod(path, 0o640)
+    let store = try SQLiteStore(path: path)
+    try store.write { try $0.append(event("e1")) }
+    var status = stat()
+    #expect(stat(path + "-wal", &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o640)
+  }
+
   @Test func `when the disk takes no more the write fails whole, and later ones succeed`()
     async throws
   {

@@ -50,6 +50,18 @@ import Testing
         "ends the process when the disk is full or the reader gone: use a StandardStream"))
   }
 
+  /// Of a certificate, which is public, the simulator's clients wait for the whole file.
+  @Test func `files are made for their owner alone`() {
+    let advice = "makes a file that others may read, if the umask lets them: use PrivateFile"
+    let makers = ["PrivateFile.swift", "SimulatorCertificates.swift"]
+    let others = SourceTree.sources.filter { !makers.contains($0.name) }
+    expectNone(others.findings(#/\bO_CREAT\b|\bfopen\(|\bcreateFile\(|_OPEN_CREATE\b/#, advice))
+    // A store's values have a write(to:) of their own.
+    expectNone(
+      others.filter { !$0.path.hasPrefix("Sources/Stores/") }
+        .findings(#/\.write\(to(File)?:/#, advice))
+  }
+
   @Test func `nothing sleeps`() {
     let advice = "sleeps: wait for what is to happen (tests: becomesTrue, code: Poll or StopSignal)"
     expectNone(code.findings(#/\b(u|nano)?sleep\(|Thread\.sleep/#, advice))

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ServiceRuntime
 import Vocabulary
 
 /// The files that one recording is written to, one after the other: `F.jsonl.gz`, then
@@ -73,7 +74,7 @@ final class RecordingFile {
       try close()
     }
     let name = nextPath
-    let descriptor = Glibc.open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    let descriptor = PrivateFile.create(name)
     guard descriptor >= 0 else {
       throw RecordingUnreadable("\(name): \(String(cString: strerror(errno)))")
     }

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 import Pipeline
 
 /// One SQLite connection with the statements prepared on it.
@@ -25,16 +26,17 @@ package final class Connection: @unchecked Sendable {
   /// False when a rollback failed: what this connection holds is not known any more.
   private(set) var isUsable = true
 
-  /// Opens the file at `path`, which is absolute; makes it when it is not there, but not its
-  /// folder.
+  /// Opens the file at `path`, which is absolute; makes it when it is not there, for this user
+  /// alone, but not its folder.
   package init(path: String, access: Access, busyTimeout_ms: Int = busyTimeout_ms) throws {
     guard path.hasPrefix("/") else {
       throw StoreError("the database's path is \"\(path)\"; want an absolute one")
     }
     _ = Self.configuration
+    if access != .look { Self.makePrivateFile(path) }
     var opened: OpaquePointer?
-    let purpose =
-      access == .look ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    // Never CREATE: SQLite's own file would be as open as the umask lets.
+    let purpose = access == .look ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
     let flags = purpose | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let code = sqlite3_open_v2(path, &opened, flags, nil)
     guard code == SQLITE_OK, let opened else {
@@ -60,6 +62,10 @@ package final class Connection: @unchecked Sendable {
 
   /// Of the library, once for the process: before its first connection.
   private static let configuration = lockstep_sqlite_count_no_memory()
+
+  /// It holds push tokens, and SQLite gives its log the same mode. Made without opening it: closing
+  /// a file takes away every lock that this process has on it. What fails here, the opening says.
+  private static func makePrivateFile(_ path: String) { mknod(path, S_IFREG | 0o600, 0) }
 
   private func configure(_ access: Access) throws {
     if access == .write { try switchToWriteAheadLog() }

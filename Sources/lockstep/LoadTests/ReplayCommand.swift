@@ -190,9 +190,8 @@ enum ReplayCommand {
     do {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true)
-      let place = URL(filePath: folder, directoryHint: .isDirectory)
-      try JSON.encoded(report).write(to: place.appending(path: "report.json"))
-      try Data(ReportPage(report).html.utf8).write(to: place.appending(path: "report.html"))
+      try PrivateFile.write(JSON.encoded(report), to: "\(folder)/report.json")
+      try PrivateFile.write(Data(ReportPage(report).html.utf8), to: "\(folder)/report.html")
       prints.aside("report: \(folder)/report.html")
     } catch {
       throw CommandFailure(.unavailable, "--report \(folder): \(error)")
