@@ -66,11 +66,57 @@ import Vocabulary
     #expect(full >= 0)
     for descriptor in [ends[1], full] {
       let log = Log(form: .text, level: .info, role: "api", now: { Samples.noon }) {
-        #expect(!StandardStream.write($0, to: descriptor))
+        #expect(!StandardStream(descriptor: descriptor).write($0))
       }
       log.error("the process goes on")
       close(descriptor)
     }
+  }
+
+  @Test func `after a line that was cut short the next one begins anew`() throws {
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    let (reader, writer) = (FileHandle(fileDescriptor: ends[0], closeOnDealloc: true), ends[1])
+    defer { close(writer) }
+    // A pipe of one page that does not wait takes a part of what is longer.
+    #expect(fcntl(writer, 1031 /* F_SETPIPE_SZ */, 4096) == 4096)
+    #expect(fcntl(writer, F_SETFL, O_NONBLOCK) == 0)
+    let stream = StandardStream(descriptor: writer)
+    let long = String(repeating: "x", count: 6000) + "\n"
+    #expect(!stream.write(long))
+    #expect(reader.availableData == Data(long.utf8.prefix(4096)))
+    #expect(stream.write("second\n"))
+    #expect(stream.write("third\n"))
+    #expect(reader.availableData == Data("\nsecond\nthird\n".utf8))
+    // One of which nothing was taken changes nothing.
+    #expect(!stream.write(long))
+    #expect(!stream.write("lost\n"))
+    #expect(reader.availableData == Data(long.utf8.prefix(4096)))
+    #expect(stream.write("fourth\n"))
+    #expect(reader.availableData == Data("\nfourth\n".utf8))
+  }
+
+  @Test func `a disk that was full while a line was written costs that line alone`() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let path = file.path(percentEncoded: false)
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      signal(SIGXFSZ, SIG_IGN)
+      let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+      let stream = StandardStream(descriptor: descriptor)
+      #expect(stream.write("whole\n"))
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+      let before = limit.rlim_cur
+      limit.rlim_cur = 10
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      #expect(!stream.write("cut short\n"))
+      #expect(!stream.write("lost\n"))
+      limit.rlim_cur = before
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      #expect(stream.write("next\n"))
+    }
+    #expect(try String(contentsOf: file, encoding: .utf8) == "whole\ncut \nnext\n")
   }
 
   @Test func `a line that is written in parts comes whole`() throws {
@@ -79,7 +125,7 @@ import Vocabulary
     let text = String(repeating: "ä", count: 100_000)
     let writer = ends[1]
     let thread = OwnedThread.start(named: "writer") {
-      StandardStream.write(text, to: writer)
+      StandardStream(descriptor: writer).write(text)
       close(writer)
     }
     let read = try FileHandle(fileDescriptor: ends[0], closeOnDealloc: true).readToEnd()
