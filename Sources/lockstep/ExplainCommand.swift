@@ -14,23 +14,13 @@ enum ExplainCommand {
   static func run(_ invocation: Invocation) throws {
     var settings = invocation.settings
     let address = StoreWiring.address(reading: &settings)
-    guard let name = invocation.arguments.words.first, invocation.arguments.words.count == 1 else {
-      throw CommandFailure(.usage, "explain wants one session: lockstep explain cs_…")
-    }
+    // A job from outside may bear an empty name; nobody who asks means it.
+    guard let name = invocation.arguments.words.first, !name.isEmpty,
+      invocation.arguments.words.count == 1
+    else { throw CommandFailure(.usage, "explain wants one session: lockstep explain cs_…") }
     guard settings.problems.isEmpty, let address else { throw Reading.failure(settings) }
-    let store = try StoreWiring.look(address)
-    let history = try StoreWiring.using(address) {
-      try store.read { try SessionHistory(of: SessionID(name), in: $0) }
-    }
-    guard !history.isEmpty else {
-      throw CommandFailure(
-        .noInput, "nothing is known of session \(name): it never was here, or its records are old")
-    }
     let user = invocation.arguments.options["user"].map { UserID($0) }
-    if let user, !history.users.contains(user) {
-      let users = history.users.map(\.text).joined(separator: ", ")
-      throw CommandFailure(.noInput, "\(user) takes no part in \(name); there are: \(users)")
-    }
+    let history = try history(of: SessionID(name), for: user, in: address)
     let now = SystemTime().now()
     let timeline = Timeline(history, for: user, now: now)
     if invocation.arguments.options["json"] != nil {
@@ -39,6 +29,28 @@ enum ExplainCommand {
       let style = Style(environment: invocation.environment)
       print(TimelineText.text(timeline, of: history, now: now, style))
     }
+  }
+
+  /// - Throws: ``CommandFailure``, `noInput` when nothing is known of the session, or `user` takes
+  ///   no part in it.
+  static func history(of id: SessionID, for user: UserID?, in address: StoreWiring.Address) throws
+    -> SessionHistory
+  {
+    let store = try StoreWiring.look(address)
+    let history = try StoreWiring.using(address) {
+      try store.read { try SessionHistory(of: id, in: $0) }
+    }
+    let name = id.text.prefix(200)
+    guard !history.isEmpty else {
+      throw CommandFailure(
+        .noInput, "nothing is known of session \(name): it never was here, or its records are old")
+    }
+    if let user, !history.users.contains(user) {
+      let users = history.users.map(\.text).joined(separator: ", ")
+      throw CommandFailure(
+        .noInput, "\(user.text.prefix(200)) takes no part in \(name); there are: \(users)")
+    }
+    return history
   }
 }
 

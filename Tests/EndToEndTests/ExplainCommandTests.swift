@@ -70,7 +70,8 @@ import Vocabulary
 
   @Test(
     arguments: [
-      (["explain"], 64), (["explain", "cs_1", "cs_2"], 64), (["explain", "cs_none"], 66),
+      (["explain"], 64), (["explain", "cs_1", "cs_2"], 64), (["explain", ""], 64),
+      (["explain", "cs_none"], 66),
       (["explain", "cs_1", "--user", "u_nobody"], 66), (["explain", "cs_1", "--frob"], 64),
       (["tokens"], 64), (["tokens", "destroy"], 64), (["tokens", "list", "--because", "x"], 64),
       (["tokens", "list", "--kind", "fax"], 64), (["tokens", "prune"], 64),
@@ -206,7 +207,7 @@ import Vocabulary
 }
 
 /// A session of two, whose invited one's update token has died.
-private final class KnownDatabase {
+final class KnownDatabase {
   let url: String
   private let folder: URL
   private let store: SQLiteStore

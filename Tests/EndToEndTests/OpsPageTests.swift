@@ -200,7 +200,8 @@ extension EndToEnd {
       try press("Enter", 13, on: page)
       #expect(
         page.becomes(
-          "document.getElementById('story').textContent", "nothing is known of session cs_nobody"))
+          "document.getElementById('story').textContent",
+          "nothing is known of session cs_nobody: it never was here, or its records are old"))
       #expect(try page.value("window.trouble") == [])
       try look(page, session)
     }

@@ -80,8 +80,14 @@ struct OpsDeadLetters: Sendable {
 
   /// Sends back those of one stage and reason.
   ///
-  /// - Throws: ``BrokerLost``.
+  /// - Throws: ``BrokerLost``, or ``CommandFailure`` when there is no such stage.
   func replay(stage: String, reason: String) throws -> JSONValue {
+    let stages = topology.deadQueues.map(Self.owner)
+    guard stages.contains(stage) else {
+      throw CommandFailure(
+        .noInput,
+        "there is no stage \(stage.prefix(200)); there are: \(stages.joined(separator: ", "))")
+    }
     var lost = 0
     let (report, _) = try walk(stage: stage) { letter, _ in
       guard Self.reason(letter) == reason else { return .keep }
@@ -100,6 +106,10 @@ struct OpsDeadLetters: Sendable {
     ]
   }
 
+  private static func owner(_ queue: Topology.Queue) -> String {
+    if case .dead(let owner) = queue.purpose { owner } else { queue.name }
+  }
+
   private func walk(
     stage: String?, _ decide: (DeadLetter, String) throws -> DeadQueueWalk.Verdict
   ) throws -> (report: DeadQueueWalk.Report, unseen: Int) {
@@ -109,7 +119,7 @@ struct OpsDeadLetters: Sendable {
       var all = DeadQueueWalk.Report()
       var unseen = 0
       for queue in topology.deadQueues {
-        let owner = if case .dead(let owner) = queue.purpose { owner } else { queue.name }
+        let owner = Self.owner(queue)
         guard stage == nil || stage == owner else { continue }
         let report = try walk.walk(queue.name, atMost: Self.lookedAtMax) { try decide($0, owner) }
         all.replayed += report.replayed

@@ -62,22 +62,31 @@ struct OpsRoutes: Sendable {
     guard Self.mayChange(request) else {
       return Self.refusal(403, "want the header \(Self.guardHeader), from this page")
     }
-    guard let body = try? JSONValue(parsing: request.body),
-      case .string(let stage)? = body["stage"], case .string(let reason)? = body["reason"]
-    else { return Self.refusal(400, "want {\"stage\": …, \"reason\": …}") }
-    return attempt { try dead.replay(stage: stage, reason: reason) }
+    return attempt {
+      guard let body = try? JSONValue(parsing: request.body),
+        case .string(let stage)? = body["stage"], case .string(let reason)? = body["reason"],
+        !stage.isEmpty
+      else {
+        throw Self.misunderstood(
+          String(decoding: request.body, as: UTF8.self), want: #"{"stage": …, "reason": …}"#)
+      }
+      return try dead.replay(stage: stage, reason: reason)
+    }
   }
 
   private func explain(_ request: HTTPRequest) throws -> JSONValue {
-    let id = SessionID(request.query("session") ?? "")
-    let store = try StoreWiring.look(database)
-    let history = try StoreWiring.using(database) {
-      try store.read { try SessionHistory(of: id, in: $0) }
+    let given = Dictionary(grouping: request.query) { $0.name }.mapValues { $0.map(\.value) }
+    let users = given["user"] ?? []
+    guard let sessions = given["session"], sessions.count == 1, let session = sessions.first,
+      !session.isEmpty, users.count <= 1, Set(given.keys).isSubset(of: ["session", "user"])
+    else {
+      throw Self.misunderstood(
+        request.query.map { "\($0.name)=\($0.value)" }.joined(separator: "&"),
+        want: "session=ID once, and at most once user=ID")
     }
-    guard !history.isEmpty else {
-      throw CommandFailure(.noInput, "nothing is known of session \(id.text.prefix(200))")
-    }
-    let user = request.query("user").flatMap { $0.isEmpty ? nil : UserID($0) }
+    // The page always sends its second field.
+    let user = users.first.flatMap { $0.isEmpty ? nil : UserID($0) }
+    let history = try ExplainCommand.history(of: SessionID(session), for: user, in: database)
     let now = time.now()
     let timeline = Timeline(history, for: user, now: now)
     return [
@@ -90,10 +99,23 @@ struct OpsRoutes: Sendable {
     do {
       return Self.answer(try body())
     } catch let failure as CommandFailure {
-      return Self.refusal(failure.code == .noInput ? 404 : 503, failure.description)
+      return Self.refusal(Self.status(of: failure.code), failure.description)
     } catch {
       return Self.refusal(503, "\(error)")
     }
+  }
+
+  private static func status(of code: ExitCode) -> Int {
+    switch code {
+    case .usage: 400
+    case .noInput: 404
+    default: 503
+    }
+  }
+
+  private static func misunderstood(_ given: String, want: String) -> CommandFailure {
+    let shown = given.isEmpty ? "nothing" : String(given.prefix(200))
+    return CommandFailure(.usage, "want \(want); given: \(shown)")
   }
 
   private static func answer(_ value: JSONValue) -> HTTPResponse {
