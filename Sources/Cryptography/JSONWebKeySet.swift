@@ -12,6 +12,10 @@ package struct JSONWebKeySet: Sendable {
   package static let leewaySeconds = 60
 
   package let keys: [JSONWebKey]
+  /// What every token's `iss` must be; nil: whoever has a key here may issue.
+  package var issuer: String?
+  /// What every token's `aud` must be, or hold among others; nil: not looked at.
+  package var audience: String?
 
   /// Reads a key file.
   ///
@@ -48,7 +52,7 @@ package struct JSONWebKeySet: Sendable {
     self.keys = keys
   }
 
-  /// Checks a token: its key and signature first, then its times.
+  /// Checks a token: its key and signature first, then its times, then who issued it and for whom.
   ///
   /// - Returns: the claims, an object; `exp` is there and `sub`, `scope`, `iss` and `jti` are
   ///   strings where they are.
@@ -67,7 +71,32 @@ package struct JSONWebKeySet: Sendable {
         throw .wrongType(claim: name, given: value.typeName, wanted: "a string")
       }
     }
+    if let issuer { try Self.check("iss", of: claims, wanted: issuer) }
+    if let audience { try Self.check("aud", of: claims, wanted: audience) }
     return claims
+  }
+
+  /// One string, or an array of strings with the wanted one among them (RFC 7519, 4.1.3); compared
+  /// octet by octet.
+  private static func check(_ name: String, of claims: JSONValue, wanted: String)
+    throws(TokenRefusal)
+  {
+    let given: [JSONValue]
+    switch claims[name] {
+    case nil: throw .missing(claim: name, wanted: wanted)
+    case .array(let several)?: given = several
+    case let one?: given = [one]
+    }
+    var texts: [String] = []
+    for value in given {
+      guard case .string(let text) = value else {
+        throw .wrongType(claim: name, given: value.typeName, wanted: "a string")
+      }
+      texts.append(text)
+    }
+    guard texts.contains(where: { $0.utf8.elementsEqual(wanted.utf8) }) else {
+      throw .other(claim: name, given: texts, wanted: wanted)
+    }
   }
 
   private func key(for header: JSONValue) throws(TokenRefusal) -> JSONWebKey {
@@ -95,10 +124,17 @@ package struct JSONWebKeySet: Sendable {
   }
 
   /// Signs with the first HS256 key, or the one named `keyID`: for development, where the caller of
-  /// the API and its server share a secret.
+  /// the API and its server share a secret. What ``issuer`` and ``audience`` want is added.
   ///
   /// Nil when there is no such key: public keys cannot sign.
   package func sign(claims: JSONValue, keyID: String? = nil) -> String? {
+    var claims = claims
+    if case .object(var members) = claims {
+      for (name, value) in [("iss", issuer), ("aud", audience)] {
+        if let value, members[name] == nil { members[name] = .string(value) }
+      }
+      claims = .object(members)
+    }
     for key in keys where keyID == nil || key.id == keyID {
       guard case .secret(let secret) = key.material else { continue }
       return JSONWebToken.signed(claims: claims, secret: secret, keyID: key.id, type: "JWT")

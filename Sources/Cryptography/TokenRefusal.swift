@@ -11,6 +11,9 @@ package enum TokenRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   case noExpiry
   /// A claim that has not the type it must have.
   case wrongType(claim: String, given: String, wanted: String)
+  case missing(claim: String, wanted: String)
+  /// Issued by somebody else, or for somebody else.
+  case other(claim: String, given: [String], wanted: String)
   case expired(secondsAgo: Int)
   /// `iat` or `nbf` lies ahead.
   case notYet(claim: String, secondsAhead: Int)
@@ -28,9 +31,18 @@ package enum TokenRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case .noExpiry: "The token has no exp; want one."
     case .wrongType(let claim, let given, let wanted):
       "The token's \(claim) is \(given); want \(wanted)."
+    case .missing(let claim, let wanted): "The token has no \(claim); want \"\(wanted)\"."
+    case .other(let claim, let given, let wanted):
+      "The token's \(claim) is \(Self.shown(given)); want \"\(wanted)\"."
     case .expired(let secondsAgo): "The token expired \(secondsAgo) s ago."
     case .notYet(let claim, let secondsAhead):
       "The token's \(claim) lies \(secondsAhead) s ahead."
     }
+  }
+
+  private static func shown(_ texts: [String]) -> String {
+    guard !texts.isEmpty else { return "empty" }
+    let rest = texts.count > 3 ? " and others" : ""
+    return texts.prefix(3).map { "\"\($0.prefix(64))\"" }.joined(separator: ", ") + rest
   }
 }

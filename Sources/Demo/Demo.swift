@@ -116,7 +116,10 @@ struct DemoSettings: Sendable {
     broker = try BrokerAddress(url: variable("LOCKSTEP_AMQP_URL"))
     topology = try Topology(file: variable("LOCKSTEP_QUEUES_FILE"))
     let keyFile = try variable("LOCKSTEP_AUTH_KEYS_FILE")
-    keys = try JSONWebKeySet(parsing: Data(contentsOf: URL(fileURLWithPath: keyFile)))
+    var keys = try JSONWebKeySet(parsing: Data(contentsOf: URL(fileURLWithPath: keyFile)))
+    keys.issuer = try? variable("LOCKSTEP_AUTH_ISSUER")
+    keys.audience = try? variable("LOCKSTEP_AUTH_AUDIENCE")
+    self.keys = keys
   }
 
   private static func value(of flag: String, _ rest: inout ArraySlice<String>) throws -> String {

@@ -49,7 +49,7 @@ extension Command {
       options: ContractCommand.options, operand: ContractCommand.operand,
       run: ContractCommand.run),
     Command(
-      "token", "mints a caller's token for development", settings: ["AUTH_KEYS_FILE"],
+      "token", "mints a caller's token for development", settings: Reading.callerKeyNames,
       options: [
         ("--user=", "whose token. Required"), ("--scope=", "user, service or ops. Default user"),
         ("--seconds=", "its life, up to 30 days. Default 3600"),

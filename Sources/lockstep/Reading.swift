@@ -23,8 +23,17 @@ enum Reading {
     return data
   }
 
-  static func keySet(_ path: String) throws -> JSONWebKeySet {
-    try JSONWebKeySet(parsing: file(path))
+  /// What ``callerKeys(_:want:)`` reads.
+  static let callerKeyNames = ["AUTH_KEYS_FILE", "AUTH_ISSUER", "AUTH_AUDIENCE"]
+
+  /// The keys of callers' tokens, and what the tokens must say.
+  static func callerKeys(_ settings: inout SettingsReader, want: String) -> JSONWebKeySet? {
+    var keys = settings.required("AUTH_KEYS_FILE", want: want) {
+      try JSONWebKeySet(parsing: file($0))
+    }
+    keys?.issuer = settings.text("AUTH_ISSUER")
+    keys?.audience = settings.text("AUTH_AUDIENCE")
+    return keys
   }
 
   /// `sqlite:///absolute/path`, as the path.

@@ -23,6 +23,10 @@ enum SettingCatalog {
       help: "admin addresses of apns- and fcm-senders for the page's lanes, host:port,host:port"),
     .init(name: "HTTP_ADDR", help: "host:port of the API. Default 127.0.0.1:8080"),
     .init(name: "AUTH_KEYS_FILE", help: "JWK Set whose keys callers' tokens are verified with"),
+    .init(name: "AUTH_ISSUER", help: "what a caller's token must have as iss. Default: anything"),
+    .init(
+      name: "AUTH_AUDIENCE",
+      help: "what a caller's token must have as aud, or among it. Default: anything"),
     .init(name: "RATE_PER_USER", help: "requests per second and user, 1 to 10000. Default 20"),
     .init(
       name: "SESSION_TTL_SECONDS", help: "life after the last mutation, 5 to 28800. Default 7200"),

@@ -11,8 +11,8 @@ enum TokenCommand {
 
   static func run(_ invocation: Invocation) throws {
     var settings = invocation.settings
-    let keys = settings.required(
-      "AUTH_KEYS_FILE", want: "the path of a JWK Set with an oct key", Reading.keySet)
+    let keys = Reading.callerKeys(
+      &settings, want: "the path of a JWK Set with an oct key")
     guard let user = invocation.arguments.options["user"], !user.isEmpty else {
       throw CommandFailure(.usage, "token wants --user NAME")
     }

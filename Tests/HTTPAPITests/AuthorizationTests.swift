@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import HTTPServing
+import TestSupport
 import Testing
 import Vocabulary
 
@@ -62,6 +63,16 @@ import Vocabulary
     let world = try World()
     let answer = try ask(world, authorization: "Bearer \(world.signed(.object(claims)))")
     #expect(answer.status == status)
+  }
+
+  @Test func `a token for another service is a 401 that says whose it must be`() throws {
+    let world = try World(store: InMemoryStore(), audience: "lockstep")
+    #expect(try world.get("/api/notifications", as: "dennis").status == 200)
+    let token = world.signed(["sub": "dennis", "exp": 4_102_444_800, "aud": ["other"]])
+    let answer = try ask(world, authorization: "Bearer \(token)")
+    #expect(answer.status == 401)
+    #expect(try answer.json()["detail"] == "The token's aud is \"other\"; want \"lockstep\".")
+    #expect(answer.header("www-authenticate")?.contains("invalid_token") == true)
   }
 
   @Test func `a sub has at most 128 characters`() throws {

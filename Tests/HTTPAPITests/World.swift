@@ -48,14 +48,16 @@ final class World: Sendable {
 
   init(
     store: any Store, folder: URL? = nil, settings: APISettings = .unhurried,
-    outbox: OutboxGate = OutboxGate()
+    outbox: OutboxGate = OutboxGate(), audience: String? = nil
   ) throws {
     self.store = store
     self.folder = folder
     self.outbox = outbox
     let secret = Base64URL.encode(RandomBytes.make(32))
-    keys = try JSONWebKeySet(
+    var keys = try JSONWebKeySet(
       parsing: Data(#"{"keys":[{"kty":"oct","kid":"test","k":"\#(secret)"}]}"#.utf8))
+    keys.audience = audience
+    self.keys = keys
     api = API(
       store: store, keys: keys, time: time, settings: settings, log: .discarding,
       metrics: metrics, outbox: outbox,

@@ -11,7 +11,7 @@ import Vocabulary
 enum ReplayCommand {
   static let operand = "FILE (--speed 10x | --rate 2000/s | --max)"
   static let settingNames =
-    ["LOG"] + BrokerWiring.settingNames + ["AUTH_KEYS_FILE"] + StoreWiring.settingNames
+    ["LOG"] + BrokerWiring.settingNames + Reading.callerKeyNames + StoreWiring.settingNames
     + [ContractFiles.settingName]
   static let options: [(flag: String, help: String)] = [
     ("--speed=", "the recorded gaps, so many times faster: 10x"),
@@ -34,8 +34,8 @@ enum ReplayCommand {
     var settings = invocation.settings
     let log = Reading.log(&settings, role: "replay")
     let broker = BrokerWiring(reading: &settings)
-    let keys = settings.required(
-      "AUTH_KEYS_FILE", want: "the path of a JWK Set with an oct key", Reading.keySet)
+    let keys = Reading.callerKeys(
+      &settings, want: "the path of a JWK Set with an oct key")
     // Only to tell what was expired or dead from what was lost.
     let database =
       settings.text("DATABASE_URL") == nil ? nil : StoreWiring.address(reading: &settings)

@@ -14,9 +14,9 @@ struct APIRole: Sendable {
   static let name = "api"
   static let ownSettingNames =
     [
-      "HTTP_ADDR", "AUTH_KEYS_FILE", "RATE_PER_USER", SessionReading.settingName,
-      "OUTBOX_EVENTS_MAX", ContractFiles.settingName,
-    ] + WebPushWiring.apiSettingNames + FCMWiring.apiSettingNames
+      "HTTP_ADDR", "RATE_PER_USER", SessionReading.settingName, "OUTBOX_EVENTS_MAX",
+      ContractFiles.settingName,
+    ] + Reading.callerKeyNames + WebPushWiring.apiSettingNames + FCMWiring.apiSettingNames
   static let settingNames =
     RoleProcess.settingNames + StoreWiring.settingNames + BrokerWiring.settingNames
     + ownSettingNames
@@ -45,8 +45,7 @@ struct APIRole: Sendable {
       outboxEventsMax = settings.integer(
         "OUTBOX_EVENTS_MAX", in: 1...100_000_000, default: 1_000_000)
       contracts = ContractFiles.catalog(reading: &settings)
-      let keys = settings.required(
-        "AUTH_KEYS_FILE", want: "the path of a JWK Set", Reading.keySet)
+      let keys = Reading.callerKeys(&settings, want: "the path of a JWK Set")
       guard let keys else { return nil }
       self.keys = keys
     }
