@@ -28,6 +28,7 @@ final class Exchange {
   ) -> MHD_Result {
     if !isBegun {
       isBegun = true
+      connection.headEnded()
       do throws(HTTPRefusal) {
         try begin(on: handle, version: version)
         return .YES

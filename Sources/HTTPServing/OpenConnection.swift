@@ -7,8 +7,10 @@ import Synchronization
 final class OpenConnection: Sendable {
   private enum Phase {
     /// Between requests; so many octets had come in before.
-    case idle(receivedBytes: UInt64)
-    case receiving(since: ContinuousClock.Instant)
+    case idle(receivedBytes: UInt64, since: ContinuousClock.Instant)
+    case receivingHead(since: ContinuousClock.Instant)
+    /// The request began at that moment, not its body.
+    case receivingBody(since: ContinuousClock.Instant)
     /// The handler has the word; the peer owes nothing.
     case handling
     case answering(since: ContinuousClock.Instant)
@@ -26,14 +28,23 @@ final class OpenConnection: Sendable {
 
   init(socket: Int32) {
     self.socket = socket
-    progress = Mutex(Progress(phase: .idle(receivedBytes: 0)))
+    // Whoever connects has something to ask: silence is a head that does not come.
+    progress = Mutex(Progress(phase: .receivingHead(since: .now)))
   }
 
   /// The request line is there. The sweeper may have seen the request's first octet earlier.
   func requestBegan() {
     progress.withLock {
-      if case .receiving = $0.phase { return }
-      $0 = Progress(phase: .receiving(since: .now))
+      if case .receivingHead = $0.phase { return }
+      $0 = Progress(phase: .receivingHead(since: .now))
+    }
+  }
+
+  /// The header is whole.
+  func headEnded() {
+    progress.withLock {
+      guard case .receivingHead(let since) = $0.phase else { return }
+      $0 = Progress(phase: .receivingBody(since: since))
     }
   }
 
@@ -45,11 +56,11 @@ final class OpenConnection: Sendable {
 
   func requestEnded() {
     let received = lockstep_bytes_received(socket)
-    progress.withLock { $0 = Progress(phase: .idle(receivedBytes: received)) }
+    progress.withLock { $0 = Progress(phase: .idle(receivedBytes: received, since: .now)) }
   }
 
-  /// Cuts the connection off when its request or answer has taken longer than `limit`, or when a
-  /// request can never be complete because its sender has gone.
+  /// Cuts the connection off when its peer has held it for longer than it may, or when a request
+  /// can never be complete because its sender has gone.
   ///
   /// The library's own timeout counts silence only: a peer that sends one octet a second would
   /// stay for ever. Nothing tells us of a request's first octet, so a connection between requests
@@ -58,17 +69,22 @@ final class OpenConnection: Sendable {
   /// keep everybody out for half a minute.
   ///
   /// - Returns: whether it was cut off.
-  func cutOff(after limit: Duration, now: ContinuousClock.Instant) -> Bool {
+  func cutOff(after limits: Deadlines, now: ContinuousClock.Instant) -> Bool {
     progress.withLock { progress in
       var isOver = false
       switch progress.phase {
-      case .idle(let receivedBytes):
+      case .idle(let receivedBytes, let since):
         if lockstep_bytes_received(socket) > receivedBytes {
-          progress.phase = .receiving(since: now)
+          progress.phase = .receivingHead(since: now)
+          isOver = owes(.zero, of: limits.head, &progress)
+        } else {
+          isOver = owes(now - since, of: limits.idle, &progress)
         }
-        isOver = hasEnded(&progress)
-      case .receiving(let since): isOver = now - since > limit || hasEnded(&progress)
-      case .answering(let since): isOver = now - since > limit
+      case .receivingHead(let since):
+        isOver = owes(now - since, of: limits.head, &progress)
+      case .receivingBody(let since):
+        isOver = owes(now - since, of: limits.request, &progress)
+      case .answering(let since): isOver = now - since > limits.request
       case .handling, .streaming: break
       }
       guard isOver else { return false }
@@ -79,13 +95,14 @@ final class OpenConnection: Sendable {
     }
   }
 
-  /// Whether the library has read everything up to the peer's end, and did at the last look too:
-  /// at the first it may just be about to act on it.
-  private func hasEnded(_ progress: inout Progress) -> Bool {
+  /// Whether the peer has sent for too long, or has gone before it had sent all: the library has
+  /// read everything up to its end, and did at the last look too; at the first it may just be about
+  /// to act on it. While something lies here unread it is the peer who waits for us.
+  private func owes(_ time: Duration, of limit: Duration, _ progress: inout Progress) -> Bool {
     var octet: UInt8 = 0
-    let isAtEnd = recv(socket, &octet, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0
-    defer { progress.hasEnded = isAtEnd }
-    return isAtEnd && progress.hasEnded
+    let unread = recv(socket, &octet, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+    defer { progress.hasEnded = unread == 0 }
+    return unread <= 0 && time > limit || unread == 0 && progress.hasEnded
   }
 }
 
@@ -104,16 +121,17 @@ final class OpenConnections: Sendable {
     all.withLock { $0[ObjectIdentifier(connection)] = nil }
   }
 
-  /// Cuts off all that have taken longer than `limit`.
+  /// Cuts off all that their peers have held for longer than `limits` allow.
   ///
   /// The lock is held meanwhile, so that no socket is closed, and its number given to another
   /// connection, between look and cut.
   ///
   /// - Returns: how many were cut off.
-  func sweep(limit: Duration) -> Int {
+  func sweep(_ limits: HTTPLimits) -> Int {
     all.withLock { connections in
       let now = ContinuousClock.now
-      return connections.values.count { $0.cutOff(after: limit, now: now) }
+      let deadlines = limits.deadlines(connections: connections.count)
+      return connections.values.count { $0.cutOff(after: deadlines, now: now) }
     }
   }
 }

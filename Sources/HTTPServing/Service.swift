@@ -29,7 +29,7 @@ final class Service: Sendable {
     refusal: @escaping @Sendable (HTTPRefusal) -> HTTPResponse,
     handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse
   ) {
-    self.limits = limits
+    self.limits = limits.fitting(descriptorsMax: ProcessMetrics.descriptorsMax)
     self.threading = threading
     self.log = log
     self.refusal = refusal
@@ -58,11 +58,9 @@ final class Service: Sendable {
 
   /// Looks for peers that take too long, until the server stops.
   func startSweeping() {
-    let limit = Duration.seconds(limits.requestSecondsMax)
-    let interval = min(Self.sweepInterval, limit / 4)
     OwnedThread.start(named: "http-sweep") { [self] in
-      while !stopping.wait(atMost: interval) {
-        let cut = connections.sweep(limit: limit)
+      while !stopping.wait(atMost: Self.sweepInterval) {
+        let cut = connections.sweep(limits)
         if cut > 0 { log.info("http.cut_off", ["connections": "\(cut)"]) }
       }
     }

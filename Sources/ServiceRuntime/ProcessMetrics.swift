@@ -16,7 +16,16 @@ package enum ProcessMetrics {
     metrics.reading(
       "process_resident_memory_bytes", help: "Resident memory, bytes.", residentBytes)
     metrics.reading("process_open_fds", help: "Open file descriptors.", openDescriptors)
-    metrics.reading("process_max_fds", help: "Most open file descriptors.", mostDescriptors)
+    metrics.reading("process_max_fds", help: "Most open file descriptors.") {
+      Double(descriptorsMax)
+    }
+  }
+
+  /// Most file descriptors that this process may have open at once.
+  package static var descriptorsMax: Int {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return Int(clamping: limit.rlim_cur)
   }
 
   @Sendable private static func cpuSeconds() -> Double {
@@ -36,11 +45,5 @@ package enum ProcessMetrics {
     // One is the look itself. No answer means that none can be opened any more, or no /proc.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return Double(max(0, names.count - 1))
-  }
-
-  @Sendable private static func mostDescriptors() -> Double {
-    var limit = rlimit()
-    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    return Double(limit.rlim_cur)
   }
 }
