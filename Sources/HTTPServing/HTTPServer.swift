@@ -9,7 +9,8 @@ import Synchronization
 /// What the handler never sees is refused here: ambiguous framing, a body or header over its limit.
 /// A few things the library refuses itself, with its own page and without `x-request-id`, and then
 /// closes the connection: a request line or a `Content-Length` it cannot read, a header beyond
-/// ``Service/connectionMemoryBytes``, an unknown HTTP version.
+/// ``Service/connectionMemoryBytes``, an unknown HTTP version. At such a `Content-Length` 0.9.75
+/// sends its head twice, and asks nobody before it does.
 package final class HTTPServer: Sendable {
   private let service: Service
   private let daemon: Mutex<Daemon?>
