@@ -92,7 +92,9 @@ import Vocabulary
   }
 
   @Test(
-    arguments: [(1, true), (25, true), (600, true), (0, false), (601, false)] as [(Int64, Bool)])
+    arguments: [
+      (1, true), (25, true), (600, true), (660, true), (0, false), (661, false),
+    ] as [(Int64, Bool)])
   func `one without an answer is waited for as long as its sender holds it`(
     seconds: Int64, isWaitedFor: Bool
   ) throws {

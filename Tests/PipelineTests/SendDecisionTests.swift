@@ -103,6 +103,13 @@ import Vocabulary
       change: { $0.start = start(claimed: noon + .milliseconds(1)) },
       drop: .retry(notBefore: .seconds(5), because: "another sender holds this start")),
     Row(
+      testDescription: "a start that was taken while this look waited", event: .start,
+      change: { $0.start = start(claimed: noon + APNsSender.startHold.lasts + .milliseconds(40)) },
+      drop: .retry(notBefore: .seconds(5), because: "another sender holds this start")),
+    Row(
+      testDescription: "a start that was taken before the clock was set back", event: .start,
+      change: { $0.start = start(claimed: noon + .seconds(3600)) }, drop: nil),
+    Row(
       testDescription: "a start that its sender has held too long", event: .start,
       change: { $0.start = start(claimed: noon) }, drop: nil),
     Row(

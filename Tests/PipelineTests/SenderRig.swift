@@ -18,15 +18,16 @@ final class SenderRig {
   let lanes = LaneBoard()
   private var lastTag: UInt64 = 0
 
-  /// `other`: shares its store and clock.
+  /// `other`: shares its store, and its clock when there is no other `time`.
   init(
-    beside other: SenderRig? = nil, store: InMemoryStore? = nil, log: Log = .discarding
+    beside other: SenderRig? = nil, store: InMemoryStore? = nil, time: ManualTime? = nil,
+    log: Log = .discarding
   ) {
-    time = other?.time ?? ManualTime()
+    self.time = time ?? other?.time ?? ManualTime()
     self.store = store ?? other?.store ?? storeSwitch.store()
     sender = APNsSender(
       store: self.store, pushes: Samples.routes[.apns], transport: transport,
-      bundleID: Samples.bundle, time: time, log: log, metrics: metrics, lanes: lanes)
+      bundleID: Samples.bundle, time: self.time, log: log, metrics: metrics, lanes: lanes)
   }
 
   let session = SessionID("cs_1")

@@ -41,8 +41,8 @@ package final class APNsSender: Stage {
   var afterCommit: [(PushMetrics) -> Void] = []
   var guards: [Lane: MassGuard<PushToken>] = [:]
 
-  /// How long a sender may hold a start before another takes it over; above any request deadline.
-  static let startLease: Duration = .seconds(30)
+  /// Of a start, by the sender that is about to send it; above any request deadline.
+  static let startHold = Hold(lasts: .seconds(30))
   /// How long a job may stay in hand behind an open lane before it goes back to the queue: well
   /// below RabbitMQ's consumer timeout of 30 minutes.
   private static let heldMax: Duration = .seconds(600)
@@ -208,10 +208,13 @@ package final class APNsSender: Stage {
     dropped += choice.drops(knowing: known.parked, now: now).map {
       Drop($0.sending, disposition(of: $0.sending, dropped: $0.disposition))
     }
+    // The look may have waited for its turn, and the stamp must not be older than what others sent
+    // meanwhile.
+    let leaving = time.now()
     for (sending, known) in zip(choice.going, known.going) {
       switch SendDecision(sending.job, knowing: known, now: now) {
       case .send(let registration):
-        send(sending, to: registration, at: known.standing.place, now: now)
+        send(sending, to: registration, at: known.standing.place, now: leaving)
       case .drop(let disposition):
         memory.lanes.undecided(on: sending.lane, now: now)
         dropped.append(

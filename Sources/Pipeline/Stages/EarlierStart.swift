@@ -38,8 +38,8 @@ extension EarlierStart {
     let until = earlier.compactMap { start in
       start.acceptedAt.map { $0 + Start.heardOfWithin } ?? start.claimedUntil
     }.max()
-    // A moment further ahead is of before the clock was set back.
-    guard let until, until > now, until - now <= Start.heardOfWithin else { return nil }
+    let waiting = Hold(lasts: Start.heardOfWithin)
+    guard let until, waiting.isOn(until: until, now: now) else { return nil }
     return .unheard(until: until)
   }
 }

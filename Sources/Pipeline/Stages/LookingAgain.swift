@@ -36,7 +36,7 @@ extension APNsSender {
         known[place].start = try transaction.start(of: job.sessionID, token: job.token)
         if case .send = SendDecision(job, knowing: known[place], now: now) {
           try transaction.claimStart(
-            of: job.sessionID, token: job.token, until: now + Self.startLease)
+            of: job.sessionID, token: job.token, until: Self.startHold.end(from: now))
         }
       }
       return known

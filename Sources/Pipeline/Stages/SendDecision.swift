@@ -96,8 +96,7 @@ enum SendDecision: Hashable {
         notBefore: until - now, because: "the token before was sent this card a moment ago")
     case .listens?, nil: break
     }
-    // A lease that ends later than any was taken before the clock was set back.
-    if let until = known.start?.claimedUntil, until > now, until - now <= APNsSender.startLease {
+    if let until = known.start?.claimedUntil, APNsSender.startHold.isOn(until: until, now: now) {
       return .retry(notBefore: startHeldWait, because: "another sender holds this start")
     }
     return newerRefusal(job, known)
