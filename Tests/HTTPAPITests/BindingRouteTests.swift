@@ -142,6 +142,28 @@ import Vocabulary
     #expect(try bound(11, in: world) == nil)
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `two cards of one activity on one phone keep a token each`(kind: StoreKind) throws {
+    let world = try World(kind)
+    try start("a", in: world)
+    try start("b", in: world)
+    try register(10, activity: "A1", in: world)
+    try register(11, activity: "A2", in: world)
+    for activity: JSONValue in ["A1", "A2"] {
+      let answer = try world.post(
+        "/api/apns/bind", as: "dennis",
+        ["activity_id": activity, "context_key": "activity:a:dennis"])
+      #expect(answer.status == 200)
+    }
+    #expect(try bound(10, in: world) == "activity:a:dennis")
+    #expect(try bound(11, in: world) == "activity:a:dennis")
+    // iOS gives one of them another token; the app cannot tell of what it is the card.
+    try register(12, activity: "A1", in: world)
+    #expect(try bound(10, in: world) == nil)
+    #expect(try bound(11, in: world) == "activity:a:dennis")
+    #expect(try bound(12, in: world) == "activity:a:dennis")
+  }
+
   /// The other phone of the same user may still show it.
   @Test func `a card that was swiped away elsewhere still waits for its token`() throws {
     let world = try World()

@@ -185,4 +185,24 @@ import Vocabulary
     #expect(try register(world, ["token": token(99)]).status == 200)
     #expect(try register(world, ["token": token(0), "kind": "la-pushToStart"]).status == 200)
   }
+
+  /// One device may have several cards of one activity, but not without end.
+  @Test func `a card has at most 100 tokens, also on one device`() throws {
+    let world = try World()
+    let session = try world.begin()
+    func update(_ number: Int, activity: Int) throws -> Int {
+      try register(
+        world,
+        [
+          "token": .string(String(number + 0x1000, radix: 16)), "kind": "la-update",
+          "context_key": context(session, of: "jaqueline"), "device_id": "d1",
+          "activity_id": .string("A\(activity)"),
+        ], as: "jaqueline"
+      ).status
+    }
+    for number in 0..<100 { #expect(try update(number, activity: number) == 200) }
+    #expect(try update(100, activity: 100) == 429)
+    #expect(try update(101, activity: 99) == 200)
+    #expect(try update(101, activity: 99) == 200)
+  }
 }

@@ -46,6 +46,19 @@ private let other = ContextKey("cooksuggest:cs_other:u_dennis")
 private let replacements: [Replacement] = [
   .init("same context", replaced: true, { try update(1) }, { try update(2) }),
   .init("another context", replaced: false, { try update(1) }, { try update(2, context: other) }),
+  // A start that went out twice made two cards of one context, each with a token of its own.
+  .init(
+    "same context, another activity id", replaced: false, { try update(1, activity: "A") },
+    { try update(2, activity: "B") }),
+  .init(
+    "same activity id, another context", replaced: true, { try update(1, activity: "A") },
+    { try update(2, context: other, activity: "A") }),
+  .init(
+    "same context, activity id known to the first only", replaced: true,
+    { try update(1, activity: "A") }, { try update(2) }),
+  .init(
+    "same context, activity id known to the second only", replaced: true, { try update(1) },
+    { try update(2, activity: "A") }),
   .init(
     "same activity id without context", replaced: true,
     { try update(1, context: nil, activity: "A") }, { try update(2, context: nil, activity: "A") }),

@@ -2,8 +2,8 @@ import Pipeline
 import Pushes
 import Vocabulary
 
-// The token registry of the in-memory store: the rules of ``Registration``, said once more in
-// Swift, so that the contract suite holds two readings of them against each other.
+// The token registry of the in-memory store, by the rules of ``Registration``: the contract suite
+// holds the stores' SQL against them.
 
 extension InMemoryTransaction {
   func register(_ registration: Registration) throws {
@@ -12,11 +12,11 @@ extension InMemoryTransaction {
       tables.tokens.removeAll {
         $0.registration.token == arriving.token && $0.registration.userID != arriving.userID
       }
-      for old in tables.tokens.map(\.registration) where old.isReplaced(by: registration) {
+      for old in tables.tokens.map(\.registration) where registration.replaces(old) {
         arriving.contextKey = arriving.contextKey ?? old.contextKey
         arriving.activityID = arriving.activityID ?? old.activityID
       }
-      tables.tokens.removeAll { $0.registration.isReplaced(by: registration) }
+      tables.tokens.removeAll { registration.replaces($0.registration) }
       let place = tables.tokens.firstIndex { $0.registration.isSameRow(as: arriving) }
       if let place {
         tables.tokens[place].refresh(with: arriving)
@@ -158,23 +158,6 @@ extension InMemoryTransaction {
       }
       return count
     }
-  }
-}
-
-extension Registration {
-  fileprivate func isSameRow(as other: Registration) -> Bool {
-    token == other.token && userID == other.userID && kind == other.kind
-      && (attributesType ?? "") == (other.attributesType ?? "")
-  }
-
-  fileprivate func isReplaced(by new: Registration) -> Bool {
-    guard userID == new.userID, kind == new.kind, token != new.token, let device = new.deviceID,
-      deviceID == device, bundleID == new.bundleID, attributesType == new.attributesType
-    else { return false }
-    guard kind == .update else { return true }
-    if let contextKey, let newKey = new.contextKey { return contextKey == newKey }
-    guard let activityID, let newID = new.activityID else { return false }
-    return activityID == newID
   }
 }
 

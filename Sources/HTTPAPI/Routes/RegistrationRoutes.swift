@@ -103,7 +103,7 @@ extension API {
         try rows.tokens(of: [registration.userID], kind: registration.kind)[registration.userID]
         ?? []
     }
-    guard present.count < Self.tokensMax || present.contains(where: registration.isAgain) else {
+    guard present.count < Self.tokensMax || present.contains(where: registration.takesPlace) else {
       throw Problem(
         status: 429, name: "too-many-tokens", title: "Too many tokens",
         detail: "You have \(present.count) tokens of kind \(registration.kind.rawValue), at most"
@@ -186,12 +186,6 @@ extension BodyReader {
     let context = OwnContext(key, of: registration.userID)
     if context == nil { refuse("context_key", Self.foreignContext) }
     return context
-  }
-}
-
-extension Registration {
-  fileprivate func isAgain(_ other: Registration) -> Bool {
-    token == other.token || deviceID != nil && deviceID == other.deviceID
   }
 }
 

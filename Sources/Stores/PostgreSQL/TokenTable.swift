@@ -69,16 +69,16 @@ extension [Registration] {
 
 enum TokenSQL: String, SQLText {
   case takeFromOthers = "DELETE FROM tokens WHERE token = $1 AND user_id <> $2"
-  /// Same activity: by context key when both rows have one, else by activity id. An update token
-  /// that names no activity replaces nothing.
+  /// Same card: by activity id when both rows have one, else by context key; a start that went out
+  /// twice made two cards of one context. An update token that names neither replaces nothing.
   case removeReplaced = """
     DELETE FROM tokens
     WHERE user_id = $1 AND kind = $2 AND device_id = $3
       AND bundle_id IS NOT DISTINCT FROM $4 AND attributes_type IS NOT DISTINCT FROM $5
       AND token <> $6
       AND (kind <> 'la-update' OR CASE
-        WHEN context_key IS NOT NULL AND $7::text IS NOT NULL THEN context_key = $7
-        ELSE activity_id = $8 END)
+        WHEN activity_id IS NOT NULL AND $8::text IS NOT NULL THEN activity_id = $8
+        ELSE context_key = $7 END)
     RETURNING context_key, activity_id
     """
   /// What the phone left out this time stays as it was. In another environment it is unproven, and
