@@ -110,14 +110,19 @@ struct Invariants {
     // A wrong clock gave something up before its time.
     if !isOver, world.hasGivenUp(truth.id) { return }
     let hasLeft = truth.participants.contains { $0.userID == user && $0.status == "left" }
-    guard let card = cards.last else {
-      let isDue = !startsItself && !truth.isFinal && !hasLeft && !isUnwanted(truth.id, by: user)
-      if isDue, !missedItsStart(id) { found.append("\(id) has no card, \(truth.state)") }
-      return
+    let isDue = !startsItself && !truth.isFinal && !hasLeft && !isUnwanted(truth.id, by: user)
+    if cards.isEmpty, isDue, !missedItsStart(id) {
+      found.append("\(id) has no card, \(truth.state)")
     }
-    guard !cards.contains(where: { $0.standing == .dismissed }),
-      !world.isOutOfReach(card, on: id)
-    else { return }
+    // A start whose answer was lost may have made two: each shows the truth.
+    for card in cards where card.standing != .dismissed && !world.isOutOfReach(card, on: id) {
+      check(card, on: id, against: truth, hasLeft: hasLeft)
+    }
+  }
+
+  private mutating func check(
+    _ card: LockScreenCard, on id: String, against truth: SessionAnswer, hasLeft: Bool
+  ) {
     if card.standing.isLive == (truth.isFinal || hasLeft) {
       found.append(
         "\(id) shows a card of \(truth.id) that is \(card.standing), the session is"

@@ -147,20 +147,20 @@ final class Shop {
   private func check(_ phone: String, _ activity: Activity, isUnwanted: Bool) -> [String] {
     let cards = cards(of: activity.key, on: phone)
     let missedIt = (world.airwaves.expired[phone] ?? []).contains { $0.use == .pushToStart }
-    guard let card = cards.last else {
-      let isDue = activity.state == .live && !isUnwanted && !missedIt
-      return isDue ? ["\(phone) has no card of \(activity.key), which is live"] : []
+    if cards.isEmpty, activity.state == .live, !isUnwanted, !missedIt {
+      return ["\(phone) has no card of \(activity.key), which is live"]
     }
-    guard !cards.contains(where: { $0.standing == .dismissed }),
-      !world.isOutOfReach(card, on: phone)
-    else { return [] }
     var found: [String] = []
-    if card.standing.isLive != (activity.state == .live) {
-      found.append("\(phone): the card of \(activity.key) is \(card.standing), \(activity.state)")
-    }
-    if card.contentState != activity.recipients.first?.contentState {
-      found.append(
-        "\(phone): the card of \(activity.key) shows \(card.contentState), rev \(activity.rev)")
+    // A start whose answer was lost may have made two: each shows the truth.
+    for card in cards where card.standing != .dismissed && !world.isOutOfReach(card, on: phone) {
+      if card.standing.isLive != (activity.state == .live) {
+        found.append(
+          "\(phone): the card of \(activity.key) is \(card.standing), \(activity.state)")
+      }
+      if card.contentState != activity.recipients.first?.contentState {
+        found.append(
+          "\(phone): the card of \(activity.key) shows \(card.contentState), rev \(activity.rev)")
+      }
     }
     return found
   }

@@ -92,6 +92,8 @@ import Testing
     (254, [.otherPhones, .shortLives, .newTokens]),
     // As 19, on an iPhone, within the second that a stamp is exact to.
     (384, [.activities, .newTokens]),
+    // A start went out twice, and the token of its second card took the place of the first one's.
+    (83, [.activities, .wrongClock]),
   ]
 
   @Test(arguments: taught)

@@ -271,13 +271,11 @@ final class World {
   private func changePhone() {
     if let others, chaos.number(in: 0...1) == 0 { return people.change(others) }
     guard let phone = chaos.pick(among: airwaves.fleet.phoneIDs) else { return }
-    // Of worlds without new tokens none swipes a card away on an iPhone: seed 83 of the clock that
-    // jumps, where one does, is not understood yet.
     switch chaos.number(in: 0...(cast.contains(.newTokens) ? 9 : 7)) {
     case 0...2: airwaves.goOffline(phone)
     case 3, 4: airwaves.goOnline(phone)
     case 5, 6: people.openApp()
-    case 7, 8: people.renewTokens(of: phone)
+    case 7...8 where cast.contains(.newTokens): people.renewTokens(of: phone)
     default: people.dismissCard()
     }
   }

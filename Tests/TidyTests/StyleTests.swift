@@ -104,6 +104,18 @@ import Testing
       })
   }
 
+  /// The compiler warns of it on one line only.
+  @Test func `a condition stands beside each pattern it is meant for`() {
+    let advice = "has patterns that the where on a later line is not about: write it to each"
+    expectNone(
+      code.flatMap { file in
+        zip(file.code, file.code.dropFirst()).enumerated().filter { _, lines in
+          lines.0.contains(#/^\s*case\b.*,\s*$/#) && !lines.0.contains(#/\bwhere\b/#)
+            && lines.1.contains(#/\bwhere\b/#)
+        }.map { place, _ in Finding(file.path, line: place + 1, advice) }
+      })
+  }
+
   @Test func `no path of one machine`() {
     expectNone(
       (SourceTree.sources + SourceTree.testsButTidy).findingsInText(
