@@ -164,6 +164,20 @@ import Vocabulary
     #expect(try bound(12, in: world) == "activity:a:dennis")
   }
 
+  @Test func `a card with 100 tokens is bound to no more`() throws {
+    let world = try World()
+    try #require(try world.asService("PUT", "/api/activities/a", World.shiny()).status == 201)
+    try register(10, activity: "A", in: world)
+    for number in 100..<200 {
+      try register(
+        number, activity: "A\(number)", in: world, ["context_key": "activity:a:dennis"])
+    }
+    let answer = try world.post(
+      "/api/apns/bind", as: "dennis", ["activity_id": "A", "context_key": "activity:a:dennis"])
+    #expect(answer.status == 429)
+    #expect(try bound(10, in: world) == nil)
+  }
+
   /// The other phone of the same user may still show it.
   @Test func `a card that was swiped away elsewhere still waits for its token`() throws {
     let world = try World()

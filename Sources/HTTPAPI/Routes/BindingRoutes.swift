@@ -62,6 +62,7 @@ extension API {
       }
       registration.contextKey = context
       registration.registeredAt = call.now
+      try checkCount(registration, rows)
       try rows.register(registration)
       let event = Event.outboxEntry(
         registered: registration, id: call.newEventID, at: call.now, traceparent: call.traceparent)

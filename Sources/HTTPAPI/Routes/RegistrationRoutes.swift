@@ -94,7 +94,10 @@ extension API {
       of: registration.token, acceptedBy: now - Start.heardOfWithin) != nil
   }
 
-  private func checkCount(_ registration: Registration, _ rows: any StoreTransaction) throws {
+  /// Refuses a token for which there is no room among those of its kind, or of its card.
+  ///
+  /// - Throws: ``Problem``, ``StoreError``.
+  func checkCount(_ registration: Registration, _ rows: any StoreTransaction) throws {
     let present: [Registration]
     if registration.kind == .update {
       present = try updateTokens(beside: registration, rows)
