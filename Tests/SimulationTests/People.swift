@@ -271,12 +271,15 @@ final class People {
     effects.forEach(tell)
   }
 
+  /// One card; of two of the same session too.
   func dismissCard() {
     guard let id = chaos.pick(among: world.airwaves.fleet.phoneIDs) else { return }
     let now = world.time.now()
-    chaos.note("\(id) dismisses")
+    let shown = (world.airwaves.fleet.phones[id]?.cards ?? []).filter(\.standing.isShown)
+    chaos.note("\(id) dismisses one of \(shown.count)")
+    guard let card = shown.count > 1 ? chaos.pick(among: shown) : shown.first else { return }
     let effects = world.airwaves.fleet.act(on: id, at: now) { phone, _ in
-      phone.dismiss(nil, at: now)
+      phone.dismiss(at: now) { $0.activityID == card.activityID }
     }
     effects.forEach(tell)
   }

@@ -150,9 +150,15 @@ extension VirtualPhone {
 
   /// Swipes the card of a session away, or every card when `session` is nil.
   package mutating func dismiss(_ session: SessionID?, at now: UnixTime) -> [PhoneEffect] {
+    dismiss(at: now) { session == nil || $0.sessionID == session }
+  }
+
+  /// Swipes those away that are meant.
+  package mutating func dismiss(
+    at now: UnixTime, where isMeant: (LockScreenCard) -> Bool
+  ) -> [PhoneEffect] {
     var effects: [PhoneEffect] = []
-    for index in cards.indices where cards[index].standing.isShown {
-      if let session, cards[index].sessionID != session { continue }
+    for index in cards.indices where cards[index].standing.isShown && isMeant(cards[index]) {
       cards[index].standing = .dismissed
       cards[index].changedAt = now
       effects.append(.call(identity.report("dismissed", of: cards[index])))
