@@ -209,6 +209,10 @@ extension EndToEnd {
     /// Light and dark, wide and narrow: nothing is cut off, and every text can be read.
     private func look(_ page: ChromiumTarget, _ session: CookSession) throws {
       try bury("job-1", "503 busy, after 4 attempts")
+      // Published is not in the queue yet, and the page looks once.
+      try installation.wait(for: "the dead letter") {
+        try deadLetters()["groups"]?.elements.count == 1
+      }
       _ = try page.value("document.getElementById('look').click()")
       #expect(page.becomes("document.querySelectorAll('.group').length", 1))
       _ = try page.value("document.getElementById('session').value = '\(session.id)'")
