@@ -59,7 +59,12 @@ enum BrokenRule: String, CaseIterable {
 
   /// Within so many worlds it must be noticed. Two states that come to FCM the wrong way round are
   /// rare, and mended by whatever follows.
-  var worldsMax: UInt64 { self == .believesLastToFCM ? 400 : 60 }
+  var worldsMax: UInt64 {
+    switch self {
+    case .believesLastToFCM, .believesAnswersOfLostConnection: 400
+    default: 60
+    }
+  }
 
   /// Who takes part in the worlds that show it soonest.
   var cast: Cast {

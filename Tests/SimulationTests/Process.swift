@@ -19,6 +19,7 @@ final class Process {
     .webPushSender, .webPushSender, .fcmSender, .fcmSender,
   ]
   private static let requestsInFlightMax = 4
+  private static let clocksDifferBy_ms = 100
 
   let kind: ProcessKind
   let life: Life
@@ -42,6 +43,8 @@ final class Process {
     self.chaos = chaos
     self.life = life
     let store = world.store(for: life, kind)
+    let clock = MachineClock(
+      world.clock, behind: .milliseconds(number * 37 % Self.clocksDifferBy_ms))
     switch kind {
     case .api: preconditionFailure("an API process is no loop")
     case .relay:
@@ -49,14 +52,14 @@ final class Process {
       role = .relay(
         OutboxRelay(
           store: store, publisher: link, eventsExchange: Samples.routes.eventsExchange,
-          time: world.clock, log: .discarding, metrics: Metrics()), link)
+          time: clock, log: .discarding, metrics: Metrics()), link)
     case .sweep:
       role = .sweep(
         ExpirySweep(
-          store: store, limits: world.limits, time: world.clock, log: .discarding,
+          store: store, limits: world.limits, time: clock, log: .discarding,
           metrics: Metrics()))
     case .builder, .notifier, .sender, .webPushSender, .fcmSender:
-      let (inner, hangUp) = Self.stage(kind, store, life, world)
+      let (inner, hangUp) = Self.stage(kind, store, clock, life, world)
       let stage = LedgerStage(
         inner, ledger: world.ledger, broken: world.broken
       ) { settlement in
@@ -72,23 +75,23 @@ final class Process {
       let link = world.link(to: stage.name, life: life) { stage.acknowledged($0) }
       role = .worker(
         Worker(
-          route: Samples.routes[stage.name], link: link, stage: stage, time: world.clock,
+          route: Samples.routes[stage.name], link: link, stage: stage, time: clock,
           log: .discarding, metrics: Metrics()), link, hangUp: hangUp)
     }
   }
 
   private static func stage(
-    _ kind: ProcessKind, _ store: any Store, _ life: Life, _ world: World
+    _ kind: ProcessKind, _ store: any Store, _ clock: MachineClock, _ life: Life, _ world: World
   ) -> (any Stage, hangUp: (() -> Void)?) {
     let pushes = Samples.routes[.apns]
     switch kind {
     case .builder:
       let fcm = world.others == nil ? nil : Samples.routes[.fcm]
-      return (PayloadBuilder(store: store, pushes: pushes, fcm: fcm, time: world.clock), nil)
+      return (PayloadBuilder(store: store, pushes: pushes, fcm: fcm, time: clock), nil)
     case .notifier:
       let notifier = Notifier(
         store: store, pushes: pushes, webPush: world.others == nil ? nil : Keys.webPushOutlet,
-        time: world.clock, metrics: NotificationMetrics(Metrics()))
+        time: clock, metrics: NotificationMetrics(Metrics()))
       return (notifier, nil)
     case .sender:
       let radio = Radio(
@@ -96,7 +99,7 @@ final class Process {
         broken: world.broken)
       let sender = APNsSender(
         store: store, pushes: pushes, transport: radio, bundleID: Samples.bundle,
-        time: world.clock, log: .discarding, metrics: Metrics())
+        time: clock, log: .discarding, metrics: Metrics())
       return (sender, radio.close)
     case .webPushSender:
       let radio = WebPushRadio(
@@ -104,7 +107,7 @@ final class Process {
         inFlightMax: requestsInFlightMax)
       let sender = WebPushSender(
         store: store, carrier: radio, keys: Keys.vapid, subject: Keys.vapidSubject,
-        services: Keys.pushServices, time: world.clock, log: .discarding, metrics: Metrics())
+        services: Keys.pushServices, time: clock, log: .discarding, metrics: Metrics())
       return (sender, radio.close)
     case .fcmSender:
       let radio = FCMRadio(
@@ -112,7 +115,7 @@ final class Process {
         inFlightMax: requestsInFlightMax)
       let sender = FCMSender(
         store: store, pushes: Samples.routes[.fcm], carrier: radio, project: "world",
-        time: world.clock, log: .discarding, metrics: Metrics())
+        time: clock, log: .discarding, metrics: Metrics())
       return (sender, radio.close)
     case .api, .relay, .sweep: preconditionFailure("\(kind) works on no queue")
     }

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Vocabulary
 
-/// The wall clock of the machine that Lockstep runs on. It may be wrong, and jump; what time it is
+/// The wall clock of the machines that Lockstep runs on. It may be wrong, and jump; what time it is
 /// for people, phones and Apple does not change by that.
 final class ServerClock: TimeSource {
   private let time: ManualTime
@@ -16,4 +16,18 @@ final class ServerClock: TimeSource {
 
   /// How far it is ahead from now on; negative: behind.
   func set(ahead span: Duration) { ahead.withLock { $0 = span } }
+}
+
+/// The same on one of the machines: no two agree to the millisecond.
+final class MachineClock: TimeSource {
+  private let clock: ServerClock
+  private let behind: Duration
+
+  init(_ clock: ServerClock, behind: Duration) {
+    self.clock = clock
+    self.behind = behind
+  }
+
+  func now() -> UnixTime { clock.now() - behind }
+  func elapsed() -> Duration { clock.elapsed() }
 }
