@@ -17,10 +17,7 @@ enum Reading {
   }
 
   static func file(_ path: String) throws -> Data {
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw Complaint("cannot read this file")
-    }
-    return data
+    try GivenFile.contents(path)
   }
 
   /// What ``callerKeys(_:want:)`` reads.

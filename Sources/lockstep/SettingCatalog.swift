@@ -22,7 +22,9 @@ enum SettingCatalog {
       name: "OPS_SENDERS",
       help: "admin addresses of apns- and fcm-senders for the page's lanes, host:port,host:port"),
     .init(name: "HTTP_ADDR", help: "host:port of the API. Default 127.0.0.1:8080"),
-    .init(name: "AUTH_KEYS_FILE", help: "JWK Set whose keys callers' tokens are verified with"),
+    .init(
+      name: "AUTH_KEYS_FILE",
+      help: "JWK Set whose keys callers' tokens are verified with. Required"),
     .init(name: "AUTH_ISSUER", help: "what a caller's token must have as iss. Default: anything"),
     .init(
       name: "AUTH_AUDIENCE",

@@ -106,7 +106,7 @@ import Testing
 
   @Test func `a file that is not there is refused with its path`() throws {
     let refusal = try #require(throws: TopologyRefused.self) { try Topology(file: "/no/q.yaml") }
-    #expect(refusal.description == "/no/q.yaml:1:1: cannot be read")
+    #expect(refusal.description == "/no/q.yaml:1:1: cannot be read: No such file or directory")
   }
 
   @Test(arguments: [

@@ -33,7 +33,8 @@ import Vocabulary
   }
 
   @Test func `a file that is not there is not made`() throws {
-    #expect(throws: StoreError.self) { try SQLiteStore(lookingAt: path) }
+    let reason = "\(path): is not there: the first role that starts makes it"
+    #expect(throws: StoreError(reason)) { try SQLiteStore(lookingAt: path) }
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 

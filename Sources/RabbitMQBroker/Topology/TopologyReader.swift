@@ -1,5 +1,6 @@
 import Foundation
 import Pipeline
+import ServiceRuntime
 
 extension Topology {
   /// Reads queues.yaml.
@@ -7,9 +8,12 @@ extension Topology {
   /// - Throws: ``TopologyRefused`` with everything that is wrong, each with its line and column.
   package init(file path: String) throws(TopologyRefused) {
     let name = path.split(separator: "/").last.map(String.init) ?? path
-    guard let data = FileManager.default.contents(atPath: path) else {
+    let data: Data
+    do throws(GivenFile.Unreadable) {
+      data = try GivenFile.contents(path)
+    } catch {
       throw TopologyRefused(
-        file: path, problems: [TopologyProblem(Mark(line: 1, column: 1), "cannot be read")])
+        file: path, problems: [TopologyProblem(Mark(line: 1, column: 1), "\(error)")])
     }
     try self.init(yaml: String(decoding: data, as: UTF8.self), file: name)
   }

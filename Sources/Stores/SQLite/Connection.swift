@@ -40,7 +40,10 @@ package final class Connection: @unchecked Sendable {
     let flags = purpose | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let code = sqlite3_open_v2(path, &opened, flags, nil)
     guard code == SQLITE_OK, let opened else {
-      let reason = sqliteReason(opened, code: code)
+      let isThere = access != .look || sqlite3_system_errno(opened) != ENOENT
+      let reason =
+        isThere
+        ? sqliteReason(opened, code: code) : "is not there: the first role that starts makes it"
       sqlite3_close_v2(opened)
       throw StoreError("\(path): \(reason)")
     }

@@ -59,7 +59,9 @@ enum StoreWiring {
     do {
       return try body()
     } catch let error as StoreError {
-      throw CommandFailure(.unavailable, "database \(address): \(error)")
+      // Most of a store's reasons begin with its address.
+      let reason = "\(error)".trimmingPrefix("\(address): ")
+      throw CommandFailure(.unavailable, "database \(address): \(reason)")
     }
   }
 }

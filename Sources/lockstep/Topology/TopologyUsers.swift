@@ -35,11 +35,14 @@ enum TopologyUsers {
 
   /// Lines `user=password`; empty ones and those that begin with `#` are passed over.
   private static func passwords(_ path: String, known: Set<String>) throws -> [String: String] {
-    var status = stat()
-    guard stat(path, &status) == 0, let data = FileManager.default.contents(atPath: path) else {
-      throw CommandFailure(.configuration, "--passwords-file \(path): cannot be read")
+    let data: Data
+    do throws(GivenFile.Unreadable) {
+      data = try GivenFile.contents(path)
+    } catch {
+      throw CommandFailure(.configuration, "--passwords-file \(path): \(error)")
     }
-    guard status.st_mode & 0o077 == 0 else {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & 0o077 == 0 else {
       throw CommandFailure(
         .configuration, "--passwords-file \(path): others may read it; want mode 600")
     }
