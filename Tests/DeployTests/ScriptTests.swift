@@ -24,6 +24,54 @@ import Testing
     }
   }
 
+  @Test func `each says with --help what stands at its head, and does nothing`() throws {
+    // Nothing else is on the path, so nothing else can happen.
+    let programs = try Folder()
+    for name in ["bash", "sed"] {
+      try FileManager.default.createSymbolicLink(
+        atPath: "\(programs.path)/\(name)", withDestinationPath: "/bin/\(name)")
+    }
+    for script in try scripts() {
+      let head = try Tools.text(script).split(separator: "\n", omittingEmptySubsequences: false)
+        .dropFirst().prefix { $0.hasPrefix("#") }
+        .map { $0.dropFirst($0.hasPrefix("# ") ? 2 : 1) }
+      try #require(head.count >= 3, "\(script)")
+      for flag in ["--help", "-h"] {
+        let outcome = try Tools.run(
+          Tools.path(script), [flag], environment: ["PATH": programs.path])
+        #expect(outcome.code == 0, "\(script)")
+        #expect(outcome.output == head.joined(separator: "\n") + "\n", "\(script)")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("demo", ["--pace"], #"demo: --pace "": want seconds, as 2 or 0.5"#),
+    ("demo", ["--pace", "fast"], #"demo: --pace "fast": want seconds, as 2 or 0.5"#),
+    ("demo", ["--twice"], "demo: no flag --twice; there are --once, --ttl and --pace SECONDS"),
+    ("loadtest", ["--steady"], #"loadtest: --steady "": want events a second, as 600"#),
+    ("install", ["all"], #"install: "all": want build, tests or nothing"#),
+    ("systemd/install", [], "install: wanted: install PROGRAM [N]"),
+    (
+      "systemd/rolling-restart", ["api", "web"],
+      "rolling-restart: no role web; there are payload-builder apns-sender notifier"
+        + " webpush-sender fcm-sender ops api"
+    ),
+  ])
+  func `what is called wrongly says what was given and what was wanted`(
+    script: String, arguments: [String], answer: String
+  ) throws {
+    let outcome = try Tools.run(Tools.path("deploy/\(script)"), arguments)
+    #expect(outcome.code == 64)
+    #expect(outcome.output == answer + "\n")
+  }
+
+  @Test func `no script leaves the answer to bash, which gives a line's number`() throws {
+    for script in try scripts() {
+      #expect(try Tools.text(script).firstMatch(of: #/\$\{[A-Za-z0-9_]+:?\?/#) == nil, "\(script)")
+    }
+  }
+
   @Test func `compose's secrets are made once, and each account gets its own`() throws {
     let folder = try Folder()
     let lockstep = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()

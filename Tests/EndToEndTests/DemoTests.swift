@@ -31,6 +31,12 @@ extension EndToEnd {
 
     private func printed() throws -> String { try String(contentsOf: output, encoding: .utf8) }
 
+    private func isStopping() -> Bool {
+      let folder = directory.appending(path: "tmp").path(percentEncoded: false)
+      let names = FileManager.default.enumerator(atPath: folder)?.allObjects as? [String] ?? []
+      return names.contains { $0.hasSuffix("/stopping") }
+    }
+
     /// Processes that got our directory for their temporary files: everything it has started.
     private func leftProcesses() -> [String] {
       let mark = directory.lastPathComponent
@@ -95,7 +101,12 @@ extension EndToEnd {
       /// What it has printed when the signal comes.
       let mark: String
       let code: Int32
-      var testDescription: String { "\(signal) \(toGroup ? "to all" : "to the script") at \(mark)" }
+      /// Sent once more while it cleans up.
+      var isImpatient = false
+      var testDescription: String {
+        "\(signal) \(toGroup ? "to all" : "to the script") at \(mark)"
+          + (isImpatient ? ", twice" : "")
+      }
     }
 
     @Test(arguments: [
@@ -103,6 +114,9 @@ extension EndToEnd {
       Interruption(signal: SIGTERM, toGroup: true, mark: "● Dennis answers", code: 143),
       Interruption(signal: SIGTERM, toGroup: false, mark: "● Jaqueline joins", code: 143),
       Interruption(signal: SIGINT, toGroup: true, mark: "starting RabbitMQ", code: 130),
+      Interruption(
+        signal: SIGINT, toGroup: true, mark: "● Dennis is ready", code: 130, isImpatient: true),
+      Interruption(signal: SIGHUP, toGroup: true, mark: "● Dennis answers", code: 129),
     ])
     func `Interrupted in the middle it cleans up everything`(interruption: Interruption) throws {
       let input = Pipe()
@@ -115,6 +129,10 @@ extension EndToEnd {
         child.sendToGroup(interruption.signal)
       } else {
         child.send(interruption.signal)
+      }
+      if interruption.isImpatient {
+        #expect(becomesSeen(within: .seconds(20)) { isStopping() })
+        child.sendToGroup(interruption.signal)
       }
       let code = child.exitCode(within: .seconds(60))
       if code == nil { child.sendToGroup(SIGKILL) }
