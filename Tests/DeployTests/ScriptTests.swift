@@ -24,13 +24,29 @@ import Testing
     }
   }
 
-  @Test func `each says with --help what stands at its head, and does nothing`() throws {
-    // Nothing else is on the path, so nothing else can happen.
-    let programs = try Folder()
-    for name in ["bash", "sed"] {
+  /// The path of a shell on which nothing but these stands, so that nothing else can happen.
+  private func path(of programs: String...) throws -> Folder {
+    let folder = try Folder()
+    for program in programs {
       try FileManager.default.createSymbolicLink(
-        atPath: "\(programs.path)/\(name)", withDestinationPath: "/bin/\(name)")
+        atPath: "\(folder.path)/\(program)", withDestinationPath: "/usr/bin/\(program)")
     }
+    return folder
+  }
+
+  @Test(arguments: ["demo", "loadtest", "test"])
+  func `without Swift nothing is installed`(script: String) throws {
+    let path = try path(of: "bash", "dirname")
+    defer { withExtendedLifetime(path) {} }
+    let outcome = try Tools.run(
+      Tools.path("deploy/\(script)"), [], environment: ["PATH": path.path, "LOCKSTEP_BIN": ""])
+    #expect(outcome.code == 69)
+    #expect(outcome.output == "\(script): no swift on the path: want Swift 6.3\n")
+  }
+
+  @Test func `each says with --help what stands at its head, and does nothing`() throws {
+    let path = try path(of: "bash", "sed")
+    defer { withExtendedLifetime(path) {} }
     for script in try scripts() {
       let head = try Tools.text(script).split(separator: "\n", omittingEmptySubsequences: false)
         .dropFirst().prefix { $0.hasPrefix("#") }
@@ -38,7 +54,7 @@ import Testing
       try #require(head.count >= 3, "\(script)")
       for flag in ["--help", "-h"] {
         let outcome = try Tools.run(
-          Tools.path(script), [flag], environment: ["PATH": programs.path])
+          Tools.path(script), [flag], environment: ["PATH": path.path])
         #expect(outcome.code == 0, "\(script)")
         #expect(outcome.output == head.joined(separator: "\n") + "\n", "\(script)")
       }
