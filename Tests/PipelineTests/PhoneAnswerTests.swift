@@ -44,6 +44,14 @@ import Vocabulary
         + "the broker does not take it.")
   }
 
+  @Test func `the relay has had no time yet`() throws {
+    try started()
+    try world.go(.ready(true), by: Samples.dennis, published: false)
+    #expect(
+      try world.answer(mara, later: .seconds(1))
+        == "the event of rev 2 has waited in the outbox for 1.000 s: look again in a moment.")
+  }
+
   @Test func `the builder has not come to it`() throws {
     try started()
     try ready()

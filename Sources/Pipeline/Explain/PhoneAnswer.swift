@@ -5,6 +5,9 @@ import Vocabulary
 /// Why does this person's phone not show the newest rev? Follows the message from the API on and
 /// stops at the first place it has not passed. Pure.
 struct PhoneAnswer {
+  /// How long an event may be on its way to the broker and nothing is wrong.
+  private static let confirmPatience = Duration.seconds(2)
+
   private let user: UserID
   private let history: SessionHistory
   private let now: UnixTime
@@ -51,8 +54,9 @@ struct PhoneAnswer {
       return "nothing is pushed: nobody was invited, and the app runs its own card"
     }
     if let waiting = history.mutations.last(where: { history.unpublished.contains($0.eventID) }) {
-      return "the event of rev \(waiting.rev) has waited in the outbox for "
-        + "\(Spans.text(now - waiting.acceptedAt)): the broker does not take it"
+      let waited = now - waiting.acceptedAt
+      return "the event of rev \(waiting.rev) has waited in the outbox for \(Spans.text(waited)): "
+        + (waited < Self.confirmPatience ? "look again in a moment" : "the broker does not take it")
     }
     if let context, history.dismissed.contains(context) {
       let moment = reports.first { $0.state == .dismissed }?.reportedAt
