@@ -6,7 +6,7 @@ import Vocabulary
 
 @testable import Pipeline
 
-/// Senders read what others wrote with clocks of their own, and may have looked at them a while ago.
+/// Senders read what others wrote with clocks of their own, and may have read them a while ago.
 @Suite struct SenderClockTests {
   private func saveStart(_ rig: SenderRig) throws {
     try rig.register(1, .pushToStart)
