@@ -52,6 +52,18 @@ package struct SettingsReader {
     if !problems.contains(problem) { problems.append(problem) }
   }
 
+  /// Notes each variable that is none of `known` and named almost as one: by a slip of the finger a
+  /// value would be passed over, and the default be in force.
+  package mutating func refuseMisspelled(among known: [String]) {
+    let given = environment.keys.filter { $0.hasPrefix(Self.prefix) }
+      .map { String($0.dropFirst(Self.prefix.count)) }
+    for name in Set(given).subtracting(known).sorted() {
+      guard let meant = known.first(where: { SpellingSlip.turns($0, into: name) }) else { continue }
+      problems.append(
+        "\(Self.variable(name)): there is no such setting; is \(Self.variable(meant)) meant?")
+    }
+  }
+
   package func text(_ name: String) -> String? { source(name)?.value }
 
   /// Empty, with a problem noted, when it is not set.

@@ -21,6 +21,18 @@ extension EndToEnd {
     }
 
     @Test(arguments: roles)
+    func `A variable that is almost a setting is not passed over`(role: String) throws {
+      let outcome = try Programs.lockstep(
+        role, environment: ["LOCKSTEP_SHUTDWON_GRACE_SECONDS": "5", "LOCKSTEP_PORT": "tcp://x"])
+      #expect(outcome.code == 78)
+      #expect(
+        outcome.errors.contains(
+          "LOCKSTEP_SHUTDWON_GRACE_SECONDS: there is no such setting;"
+            + " is LOCKSTEP_SHUTDOWN_GRACE_SECONDS meant?"))
+      #expect(!outcome.errors.contains("LOCKSTEP_PORT"), "others may name theirs so")
+    }
+
+    @Test(arguments: roles)
     func `All problems with settings are named at once`(role: String) throws {
       let outcome = try Programs.lockstep(
         role,

@@ -55,4 +55,22 @@ import Testing
         "LOCKSTEP_C is not set: want a path",
       ])
   }
+
+  @Test(
+    arguments: [
+      ("HTPP_ADDR", "HTTP_ADDR"), ("HTTP_ADR", "HTTP_ADDR"), ("HTTP_ADDDR", "HTTP_ADDR"),
+      ("HTTP_ADDRES", "HTTP_ADDR"), ("LGO", "LOG"), ("LOGS", "LOG"), ("http_addr", nil),
+      ("HTTP_ADDRESS", nil), ("BIN", nil), ("BUILD", nil), ("TEST_AMQP_URL", nil), ("LOG", nil),
+      ("", nil),
+    ] as [(String, String?)])
+  func `what is almost a setting is refused with the one that is meant`(
+    given: String, meant: String?
+  ) {
+    var settings = SettingsReader(environment: ["LOCKSTEP_\(given)": "1"], flags: [:])
+    settings.refuseMisspelled(among: ["HTTP_ADDR", "LOG", "AMQP_URL"])
+    let problem = meant.map {
+      "LOCKSTEP_\(given): there is no such setting; is LOCKSTEP_\($0) meant?"
+    }
+    #expect(settings.problems == [problem].compactMap(\.self))
+  }
 }

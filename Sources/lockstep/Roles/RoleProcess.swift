@@ -39,6 +39,7 @@ final class RoleProcess: Sendable {
     let supervisor: Supervisor
 
     init(reading settings: inout SettingsReader, role: String) {
+      settings.refuseMisspelled(among: SettingCatalog.all.map(\.name))
       log = Reading.log(&settings, role: role)
       adminAddress =
         settings.value("ADMIN_ADDR") { try ListenAddress($0) }
