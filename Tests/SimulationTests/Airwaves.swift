@@ -193,11 +193,11 @@ final class Radio: PushTransport {
     if underWay.open.values.contains(where: { $0.token == request.token }) {
       ledger.violated("two pushes to \(request.token.fingerprint) at once on one sender")
     }
-    // Whoever looked after the acceptance was stored must not send again. A start is held while it
-    // is under way, so that nobody sends it at all.
-    if let accepted = ledger.acceptedAt[request.apnsID],
-      request.collapseID != nil || request.pushType == "background",
-      request.collapseID?.hasPrefix("start:") == true || accepted <= life.lookedAt
+    // Whoever looked after the acceptance was stored must not send again. That a start is sent by
+    // nobody else while it is held, the ledger sees when it is taken: once a sender has kept it for
+    // too long, it may learn the answer while the next one sends.
+    if let accepted = ledger.acceptedAt[request.apnsID], accepted <= life.lookedAt,
+      request.collapseID != nil || request.pushType == "background"
     {
       ledger.violated(
         "\(request.pushType) \(request.collapseID ?? "") sent again after its acceptance was stored"

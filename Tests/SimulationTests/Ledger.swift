@@ -17,6 +17,12 @@ final class Ledger {
     let context: ContextKey
   }
 
+  /// One start on its way to one phone.
+  struct StartPlace: Hashable {
+    let session: SessionID
+    let token: PushToken
+  }
+
   /// One notification in one browser.
   struct WebPushPlace: Hashable {
     /// Its subscription's fingerprint.
@@ -35,6 +41,8 @@ final class Ledger {
   var expiredTypes: Set<String> { Set(expired.map(\.type)) }
   /// Every message that the broker has taken.
   private var stored: Set<Stored> = []
+  /// Until when a start is held, by the clock of who holds it.
+  private var held: [StartPlace: UnixTime] = [:]
   private var fcmAcceptedAt: [FCMPlace: [Int: Int]] = [:]
   private var webPushAcceptedAt: [WebPushPlace: Int] = [:]
   /// When a notification's end was committed first, by its topic.
@@ -51,10 +59,28 @@ final class Ledger {
       acceptedAt[record.jobID] = acceptedAt[record.jobID] ?? moment
     }
     for record in transaction.deliveries { noteOtherPhones(record) }
+    // Who holds a start and has no answer to record is about to send it.
+    let isToSend = transaction.deliveries.isEmpty
+    for hold in transaction.holds { note(hold.until, of: hold.place, isToSend: isToSend) }
     for place in transaction.forgotten { fcmAcceptedAt[place] = nil }
     for key in transaction.resolved {
       let topic = WebPushTopic.of(key)
       resolvedAt[topic] = resolvedAt[topic] ?? moment
+    }
+  }
+
+  /// How long a start is held to be sent, and what clocks may differ by.
+  private static let startHeld: Duration = .seconds(30)
+  private static let clocksDifferMax: Duration = .seconds(60)
+
+  private func note(_ until: UnixTime?, of place: StartPlace, isToSend: Bool) {
+    let before = held[place]
+    held[place] = until
+    guard isToSend, let until, let before else { return }
+    let now = until - Self.startHeld
+    // One that ends much later is of before the clock was set back.
+    if before > now, before - now <= Self.startHeld + Self.clocksDifferMax {
+      violated("a start was taken from the sender that holds it")
     }
   }
 

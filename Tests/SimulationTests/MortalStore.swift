@@ -1,5 +1,6 @@
 import Pipeline
 import Pushes
+import Sessions
 import TestSupport
 import Vocabulary
 
@@ -82,12 +83,19 @@ final class RecordingTransaction: ForwardingTransaction {
   private(set) var deliveries: [DeliveryRecord] = []
   /// Places of which it is no longer known what FCM has taken.
   private(set) var forgotten: [Ledger.FCMPlace] = []
+  /// Who holds which start until when; nil gives it free.
+  private(set) var holds: [(place: Ledger.StartPlace, until: UnixTime?)] = []
   /// Dedupe keys of what is over.
   private(set) var resolved: [String] = []
 
   override func append(_ event: OutboxEvent) throws {
     events.append(event)
     try super.append(event)
+  }
+
+  override func claimStart(of session: SessionID, token: PushToken, until: UnixTime?) throws {
+    holds.append((Ledger.StartPlace(session: session, token: token), until))
+    try super.claimStart(of: session, token: token, until: until)
   }
 
   override func forgetDeliveredRev(of context: ContextKey, to token: FCMToken) throws {

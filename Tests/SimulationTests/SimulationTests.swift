@@ -94,6 +94,8 @@ import Testing
     (384, [.activities, .newTokens]),
     // A start went out twice, and the token of its second card took the place of the first one's.
     (83, [.activities, .wrongClock]),
+    // A sender learnt late that its start was taken, just when the next one sent it, as it may.
+    (3396, []),
   ]
 
   @Test(arguments: taught)
