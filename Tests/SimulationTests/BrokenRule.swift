@@ -18,6 +18,8 @@ enum BrokenRule: String, CaseIterable {
   case removesBeforeConfirm
   /// The table of starts is not kept.
   case forgetsStarts
+  /// The sender does not look whether another one holds a start.
+  case takesHeldStarts
   /// The builder does not look whether it knows a newer state.
   case buildsOlderRevs
   /// The sender does not look whether a newer state is known: an old one goes out, newly stamped.
@@ -82,6 +84,7 @@ enum BrokenRule: String, CaseIterable {
     switch (self, kind) {
     case (.removesBeforeConfirm, .relay): RemovingAtOnce(inner)
     case (.forgetsStarts, _): ForgettingStarts(inner)
+    case (.takesHeldStarts, .sender): ForgettingHolds(inner)
     case (.buildsOlderRevs, .builder), (.sendsSuperseded, .sender): KnowingNoStates(inner)
     case (.sendsAcceptedAlertsAgain, _): ForgettingAlerts(inner)
     case (.ignoresResolved, _): ForgettingResolved(inner)
@@ -110,6 +113,14 @@ private final class RemovingAtOnce: ForwardingTransaction {
 private final class ForgettingStarts: ForwardingTransaction {
   override func starts(of sessions: [SessionID]) throws -> [Start] { [] }
   override func start(of session: SessionID, token: PushToken) throws -> Start? { nil }
+}
+
+private final class ForgettingHolds: ForwardingTransaction {
+  override func start(of session: SessionID, token: PushToken) throws -> Start? {
+    var start = try super.start(of: session, token: token)
+    start?.claimedUntil = nil
+    return start
+  }
 }
 
 private final class KnowingNoStates: ForwardingTransaction {
