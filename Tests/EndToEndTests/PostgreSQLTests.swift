@@ -7,17 +7,23 @@ import Vocabulary
 extension EndToEnd {
   /// Two of each role on one PostgreSQL, as on two machines.
   @Suite struct PostgreSQLTests {
-    @Test func `Processes and the database die under load, and nothing is lost, doubled or turned`()
-      throws
-    {
-      let database = try PrivateDatabase()
+    /// Whose events are recorded from the first on.
+    private func crew(on url: String) throws -> (Installation, Crew) {
       let installation = try Installation()
-      installation.settings["LOCKSTEP_DATABASE_URL"] = try database.url
+      installation.settings["LOCKSTEP_DATABASE_URL"] = url
       try installation.applyTopology()
       try installation.start(.simulator)
       try installation.record()
       let crew = try Crew(of: installation)
       try installation.phones.add("jaqueline")
+      return (installation, crew)
+    }
+
+    @Test func `Processes and the database die under load, and nothing is lost, doubled or turned`()
+      throws
+    {
+      let database = try PrivateDatabase()
+      let (installation, crew) = try crew(on: database.url)
       let play = try Play(installation, sessions: 4)
       try play.dither()
 
@@ -48,13 +54,7 @@ extension EndToEnd {
     {
       let primary = try PrivateDatabase()
       let standby = try PrivateDatabase(following: primary)
-      let installation = try Installation()
-      installation.settings["LOCKSTEP_DATABASE_URL"] = try primary.url(orElse: standby)
-      try installation.applyTopology()
-      try installation.start(.simulator)
-      try installation.record()
-      let crew = try Crew(of: installation)
-      try installation.phones.add("jaqueline")
+      let (installation, crew) = try crew(on: primary.url(orElse: standby))
       let play = try Play(installation, sessions: 3)
       try play.dither()
       try primary.kill()
